@@ -9,12 +9,13 @@ Run with ``python examples/dask_incremental.py``; needs the extra ``dask``.
 """
 
 import dask.array as da
+import dask.dataframe as dd
 import numpy as np
 from dask.distributed import Client, LocalCluster
 from sklearn.linear_model import SGDClassifier
 from sklearn.metrics import balanced_accuracy_score
 
-from boundshift import find_boundary
+from boundshift import streaming
 
 ROWS, COLUMNS, CHUNK = 400_000, 8, 50_000
 
@@ -38,7 +39,8 @@ def main() -> None:
 
     X, y = draw(1)  # rows that the model has not seen
     scores = X.map_blocks(model.decision_function, drop_axis=1, dtype=np.float64)
-    boundary = find_boundary(y, scores, curve="smoothed")
+    columns = [y.to_dask_dataframe("label"), scores.to_dask_dataframe("score")]
+    boundary = streaming.scan_boundary(dd.concat(columns, axis=1), curve="smoothed")
     print(boundary.summary())
 
     X_test, y_test = draw(2)

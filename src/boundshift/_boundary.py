@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -29,7 +28,7 @@ from boundshift.curves._paper import SupportGeometry
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Cost, Floors, Rule, Sum, as_rule
 from boundshift.streaming._driver import decide_in_passes
-from boundshift.streaming._read import Source, find_source, refuse_lazy
+from boundshift.streaming._read import Source, refuse_lazy
 
 Pair = tuple[float, float]
 # Rounding may leave a probability this far outside [0, 1].
@@ -193,7 +192,12 @@ class Boundary(Record):
         >>> boundary.predict(pandas.Series([2.9, 3.1], index=["ann", "bob"])).to_dict()
         {'ann': 0, 'bob': 1}
         """
-        refuse_lazy(y_score)
+        refuse_lazy(
+            "y_score",
+            y_score,
+            "Label a Dask array by map_blocks(boundary.predict), a column of another engine by the "
+            "expression of boundary.to_sql.",
+        )
         scores = as_known_scores(y_score)
         if scores.size:
             low, high = float(scores.min()), float(scores.max())
@@ -382,8 +386,7 @@ def find_boundary(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Two labels of any kind. Dask arrays and series are read in passes and never held whole;
-        for files, frames and chunks see :mod:`boundshift.streaming`.
+        Two labels of any kind. For data bigger than memory see :mod:`boundshift.streaming`.
     y_score : array-like of shape (n_samples,)
         Real scores, higher for the positive class, or its probabilities.
     curve : str or ErrorCurve, default=None
@@ -466,22 +469,14 @@ def find_boundary(
         warn_of(boundary, stacklevel=3)
         return boundary
     curve, rule = choose_claims(curve, rule)
-    source = find_source(y_true, y_score, sample_weight)
-    if source is None:
-        sample = ScoreSample.from_labels(
-            y_true, y_score, pos_label, symmetric=rule.symmetric, sample_weight=sample_weight
-        )
-        for doubt in judge_weights(sample) if sample_weight is not None else ():
-            warnings.warn(doubt, BoundaryWarning, stacklevel=2)
-        boundary = decide(sample, curve, rule, scale)
-    else:
-        boundary = decide_on(
-            source,
-            partial(decide, curve=curve, rule=rule),
-            pos_label=pos_label,
-            symmetric=rule.symmetric,
-            scale=scale,
-        )
+    for name, values in (("y_true", y_true), ("y_score", y_score)):
+        refuse_lazy(name, values, "Use streaming.scan_boundary(frame, label=..., score=...).")
+    sample = ScoreSample.from_labels(
+        y_true, y_score, pos_label, symmetric=rule.symmetric, sample_weight=sample_weight
+    )
+    for doubt in judge_weights(sample) if sample_weight is not None else ():
+        warnings.warn(doubt, BoundaryWarning, stacklevel=2)
+    boundary = decide(sample, curve, rule, scale)
     warn_of(boundary, stacklevel=3)
     return boundary
 
@@ -569,11 +564,6 @@ def decide_by_row(
     scale: Scale = "raw",
 ) -> Boundary:
     """Return the boundary at which the rows decided wrongly cost least."""
-    if find_source(y_true, y_score) is not None:
-        raise InvalidInputError(
-            "`row_cost` must go with labels and scores in memory, got data that is read in "
-            "passes. Load the columns first."
-        )
     is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=False)
     cost = own_cost(as_row_cost(row_cost, len(scores)), is_positive)
     sample = replace(ScoreSample.from_labels(is_positive, scores), labels=labels).on_scale(scale)

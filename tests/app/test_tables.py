@@ -120,6 +120,7 @@ UNREADABLE = {
     "half a letter of UTF-16": ("t.csv", "a,b\n1,2\n".encode("utf-16")[:-1], "utf-16 text"),
     "another encoding late": ("t.csv", b"a,b\n" + b"1,2\n" * 2_000_000 + b"1,\xfc\n", "UTF-8"),
     "zeros": ("t.csv", b"a,b\n1,2\n\0\0\0\n", "must be text, and is binary"),
+    "deep JSON": ("t.jsonl", b'{"a":' * 20_000 + b"1" + b"}" * 20_000, "nested"),
     "a list in JSON": ("t.json", b'[{"a": 1}, {"a": 2}]', "one flat JSON object"),
     "a quote left open": ("t.csv", b'a,b\n1,"' + b"x\n" * 50, "quote"),
 }

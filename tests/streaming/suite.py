@@ -13,7 +13,6 @@ import pytest
 from boundshift import (
     InvalidInputError,
     certify,
-    find_boundaries,
     find_boundary,
     find_zone,
     streaming,
@@ -44,14 +43,6 @@ def weighted_problem(seed=0):
     return {"label": y, "score": s, "weight": weights}
 
 
-def grouped_problem():
-    """Return named columns with groups, one of them without positive rows."""
-    y, s = problem(8)
-    by = np.random.default_rng(8).choice(["a", "b", "c"], ROWS, p=[0.6, 0.38, 0.02])
-    y = np.where(by == "c", 0, y)
-    return {"label": y, "score": s + (by == "b"), "by": by}
-
-
 def parts_of(columns, sizes):
     """Return consecutive rows of named columns, or of a pair (labels, scores), as parts."""
     if not isinstance(columns, dict):
@@ -79,16 +70,6 @@ def assert_close(found, expected, s, weight=1.0):
 def assert_same_boundary(found, y, s, **options):
     """Compare with the boundary of the same rows in memory."""
     assert_close(found, find_boundary(y, s, **options), np.asarray(s, float))
-
-
-def assert_same_groups(found, rows, **options):
-    """Compare with the boundaries of the same groups in memory."""
-    expected = find_boundaries(rows["label"], rows["score"], rows["by"], **options)
-    assert list(found) == sorted(expected)
-    for group, own in expected.items():
-        assert_close(found[group], own, rows["score"])
-    assert_close(found.common, expected.common, rows["score"])
-    assert found.counts == expected.counts
 
 
 class EngineSuite:
@@ -122,11 +103,6 @@ class EngineSuite:
         found = streaming.scan_boundary(data, **self.named(weight="weight"))
         y, s, w = rows.values()
         assert_close(found, find_boundary(y, s, sample_weight=w), s, 2.0)
-
-    def test_groups_are_decided_as_in_memory(self, frame):
-        rows = grouped_problem()
-        found = streaming.scan_boundaries(frame(parts_of(rows, [1000, 2000])), pos_label=1)
-        assert_same_groups(found, rows, pos_label=1)
 
     def test_zone_and_certificate_are_those_of_memory(self, frame):
         y, s = problem(7)
@@ -163,12 +139,6 @@ class EngineSuite:
         parts[1][column][7] = None
         with pytest.raises(InvalidInputError, match=rf"{fault} in .*{self.second}"):
             streaming.scan_boundary(frame(parts))
-
-    def test_a_missing_group_is_refused(self, frame):
-        rows = {name: values.tolist() for name, values in grouped_problem().items()}
-        rows["by"][7] = None
-        with pytest.raises(InvalidInputError, match="`by` must name the group of every row"):
-            streaming.scan_boundaries(frame([rows]))
 
     def test_a_column_that_is_not_there_is_refused(self, frame):
         rule = "must name one of the columns" if self.has_names else "must be left out for pairs"

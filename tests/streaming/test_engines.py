@@ -17,10 +17,9 @@ import pyarrow as pa
 import pytest
 from dask.distributed import Client, LocalCluster
 
-from boundshift import InvalidInputError, certify, find_boundary, streaming
+from boundshift import InvalidInputError, find_boundary, streaming
 from boundshift._boundary import decide, decide_on
 from boundshift.streaming import _frames as frames
-from boundshift.streaming._read import ColumnNames
 from tests.streaming.suite import EngineSuite, assert_same_boundary, parts_of, problem
 from tests.streaming.test_files import table_of
 
@@ -178,17 +177,16 @@ def test_labels_that_are_categories(kind):
     assert_same_boundary(found, words, s, pos_label="fraud")
 
 
-@pytest.mark.tool("Dask", 'find_boundary(frame.label, frame.score, curve="smoothed")')
-def test_dask_series_and_arrays_of_other_chunks():
+@pytest.mark.tool("Dask", 'streaming.scan_boundary(frame, curve="smoothed")')
+def test_dask_arrays_become_a_frame_and_take_the_labels():
     y, s = problem()
-    frame = dask_frame(parts_of((y, s), [1000, 2000]))
-    found = find_boundary(frame.label, frame.score, curve="smoothed")
+    labels, scores = da.from_array(y, chunks=1000), da.from_array(s, chunks=1000)
+    columns = [labels.to_dask_dataframe("label"), scores.to_dask_dataframe("score")]
+    frame = dd.concat(columns, axis=1)
+    found = streaming.scan_boundary(frame, curve="smoothed")
     assert_same_boundary(found, y, s, curve="smoothed")
-    arrays = da.from_array(y, chunks=700), da.from_array(s, chunks=1100)
-    assert_same_boundary(find_boundary(*arrays, curve="smoothed"), y, s, curve="smoothed")
-    assert certify(*arrays, 1.0) == certify(y, s, 1.0)
-    labels = arrays[1].map_blocks(found.predict, dtype=y.dtype)
-    assert np.array_equal(labels.compute(), found.predict(s))
+    decided = scores.map_blocks(found.predict, dtype=y.dtype)
+    assert np.array_equal(decided.compute(), found.predict(s))
 
 
 def test_series_and_arrays_in_memory_are_read_at_once(tmp_path):
@@ -206,27 +204,15 @@ def test_series_and_arrays_in_memory_are_read_at_once(tmp_path):
 
 
 REFUSED = {
-    "pl.col": (lambda y, s: (pl.col("y"), pl.col("s")), r"boundshift\.streaming\.scan_boundary"),
-    "relations": (
-        lambda y, s: (duckdb.sql("SELECT 1 AS y"), duckdb.sql("SELECT 1 AS s")),
-        r"boundshift\.streaming\.scan_boundary",
-    ),
-    "partitions": (
-        lambda y, s: (
-            dd.from_pandas(pd.Series(y), npartitions=1),
-            dd.from_pandas(pd.Series(s), npartitions=2),
-        ),
-        "same partitions",
-    ),
-    "lengths": (lambda y, s: (da.from_array(y), da.from_array(s[1:])), "same length"),
-    "a matrix": (lambda y, s: (da.from_array(y), da.zeros((len(y), 2))), "one-dimensional"),
-    "two kinds": (lambda y, s: (da.from_array(y), [s]), "of one kind"),
+    "polars": (lambda y, s: (pl.col("y"), pl.col("s")), r"streaming\.scan_boundary"),
+    "duckdb": (lambda y, s: (y, duckdb.sql("SELECT 1 AS s")), r"streaming\.scan_boundary"),
+    "dask": (lambda y, s: (da.from_array(y), da.from_array(s)), r"streaming\.scan_boundary"),
     "chunks": (lambda y, s: (lambda: [y], lambda: [s]), "one-dimensional"),
 }
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_labels_and_scores_that_do_not_belong_together_are_refused(case):
+def test_columns_of_an_engine_are_refused_in_memory(case):
     make, words = REFUSED[case]
     with pytest.raises(InvalidInputError, match=words):
         find_boundary(*make(*problem()))
@@ -277,13 +263,13 @@ def test_a_killed_worker_changes_nothing(tmp_path):
         if is_deadly and not mark.exists():
             mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)
-        return labels, scores
+        return pd.DataFrame({"label": labels, "score": scores})
 
     parts = [
         dask.delayed(read_or_die, pure=False)(*part.values(), i == 3)
         for i, part in enumerate(parts_of((y, s), [500] * 6))
     ]
-    source = frames.DaskSource(parts, ColumnNames())
+    source = frames.DaskSource(parts)
     with (
         LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster),

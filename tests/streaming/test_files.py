@@ -147,20 +147,6 @@ def test_what_stands_aside_in_a_folder_is_no_data(folder, aside):
     assert sum(streaming.scan_boundary(copy).n_samples) == 3000
 
 
-def test_rows_that_come_between_passes_are_noticed(tmp_path):
-    y, s = problem()
-    lines = [f"{int(a)},{float(b)}" for a, b in zip(y, s, strict=True)]
-    path = tmp_path / "t.csv"
-    path.write_text("label,score\n" + "\n".join(lines) + "\n")
-
-    def append(*progress):
-        with path.open("a") as file:
-            file.write("1,0.5\n" * 500)
-
-    with pytest.raises(InvalidInputError, match="written to meanwhile"):
-        streaming.scan_boundary(path, progress=append)
-
-
 # --- Excel ----------------------------------------------------------------------------------------
 
 

@@ -20,8 +20,6 @@ from tests.streaming.suite import (
     ROWS,
     assert_close,
     assert_same_boundary,
-    assert_same_groups,
-    grouped_problem,
     probabilities,
     problem,
     weighted_problem,
@@ -392,22 +390,6 @@ def test_hard_labels_are_decided_as_they_are():
     assert (found.scale, found.threshold) == ("raw", 0.5)
 
 
-@pytest.mark.parametrize(("curve", "rule"), [("blend", "g-mean"), ("kth-point", "sum")])
-def test_groups_are_decided_as_in_memory(curve, rule):
-    rows = grouped_problem()
-    how = {"curve": curve, "rule": rule}
-    assert_same_groups(streaming.scan_boundaries(halves(*rows.values()), **how), rows, **how)
-
-
-def test_probabilities_of_groups_are_decided_on_one_scale():
-    rows = grouped_problem()
-    s = np.round(1 / (1 + np.exp(2.5 - rows["score"])), 2)
-    rows["score"] = np.where((s > 0.6) & (rows["label"] == 1), 1.0, s)
-    found = streaming.scan_boundaries(halves(*rows.values()))
-    assert {boundary.scale for boundary in found.values()} == {"probability"}
-    assert_same_groups(found, rows)
-
-
 def spoilt_weights(spoil):
     """Return a request with weights of which some are spoilt."""
     y, s, w = weighted_problem().values()
@@ -450,9 +432,8 @@ def test_refused_in_the_words_of_memory(case):
 @pytest.mark.parametrize("progress", [True, None, False])
 def test_bars_are_drawn_of_each_pass_if_asked_for(progress, capsys):
     streaming.scan_boundary(halves(*problem()), curve="kth-point", progress=progress)
-    streaming.scan_boundaries(halves(*grouped_problem().values()), progress=progress)
     said = capsys.readouterr()
-    assert [name in said.err for name in ("pass 1", "pass 2", "groups")] == [progress is True] * 3
+    assert [name in said.err for name in ("pass 1", "pass 2")] == [progress is True] * 2
     assert said.out == ""
 
 

@@ -20,8 +20,8 @@ from boundshift._typing import BoolArray, FloatArray
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
+from boundshift.streaming._driver import count_labels
 from boundshift.streaming._read import ColumnNames, arrow, as_labels
-from boundshift.streaming._scan import count_values
 from boundshift.streaming._tables import (
     AS_IT_IS,
     Reading,
@@ -179,7 +179,7 @@ class ScoreTable:
         """Count the labels in a first pass, and decide in others."""
         how: dict[str, Any] = {"as_text": True, "reading": self._reading}
         labels = files_columns(self._files, ColumnNames(self._label, score=""), **how)
-        counts = count_values(labels, "labels", self._progress)
+        counts = count_labels(labels, self._progress)
         if None in counts:
             raise _unlabelled(self._label, counts[None])
         cells, sizes = list(counts), list(counts.values())

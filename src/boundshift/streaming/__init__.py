@@ -1,9 +1,7 @@
 """Scores bigger than memory: the same boundary from files, databases, frames and chunks.
 
-`scan_boundary` takes columns by name, and `scan_boundaries` also one of groups;
-:func:`boundshift.find_boundary` takes Dask arrays and series. For every engine the boundary lies in
-the same gap between scores as that of the same rows in memory, or within the ``resolution`` that it
-states.
+`scan_boundary` takes columns by name. For every engine the boundary lies in the same gap between
+scores as that of the same rows in memory, or within the ``resolution`` that it states.
 
 | data | library | extra |
 |---|---|---|
@@ -11,7 +9,7 @@ states.
 | Arrow tables; Parquet, Feather, CSV, TSV, JSON lines | PyArrow | ``arrow`` |
 | DuckDB relations: tables, queries, whatever DuckDB reads | DuckDB | ``duckdb`` |
 | Polars lazy frames and frames | Polars | ``polars`` |
-| Dask arrays, series, frames | Dask | ``dask`` |
+| Dask frames | Dask | ``dask`` |
 | Spark frames | PySpark | ``spark`` |
 
 The data is read more than once, and every pass must see the same rows: give a function that makes
@@ -23,13 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from boundshift.streaming._scan import (
-        scan_boundaries,
         scan_boundary,
         scan_certificate,
         scan_zone,
     )
 
-__all__ = ["scan_boundaries", "scan_boundary", "scan_certificate", "scan_zone"]
+__all__ = ["scan_boundary", "scan_certificate", "scan_zone"]
 
 
 def __getattr__(name: str) -> Any:

@@ -138,13 +138,13 @@ class Cells:
         held = totals[:, 0].any(axis=0)
         return cls(lows[held], tops[held], totals[:, :, held])
 
-    def plan(self, questions: Questions, grid: Grid, share: float) -> tuple[IntArray, Look]:
+    def plan(self, questions: Questions, grid: Grid) -> tuple[IntArray, Look]:
         """Return the cells to look into, and how: collect the small ones, cut the large ones."""
         wanted = np.unique(np.concatenate(questions.cells))
         rows = self.totals[:, 0, wanted].sum(axis=0)
         order = np.argsort(rows, kind="stable")
         small = np.zeros(len(wanted), dtype=np.bool_)
-        small[order] = np.cumsum(rows[order]) <= share * _MOST_POINTS
+        small[order] = np.cumsum(rows[order]) <= _MOST_POINTS
         pieces = max(_MOST_PARTS // max(int(np.count_nonzero(~small)), 1), 2)
         tops = [
             np.array([self.tops[i]]) if is_small else _cut(self.lows[i], self.tops[i], pieces)

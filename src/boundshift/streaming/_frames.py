@@ -12,9 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from boundshift._validation import check_weight_shape
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._read import (
     PEEKED_ROWS,
@@ -25,7 +22,6 @@ from boundshift.streaming._read import (
     Request,
     arrow,
     as_chunk,
-    check_lengths,
     not_real_numbers,
     table_chunk,
 )
@@ -114,15 +110,13 @@ def polars_columns(frame: Any, names: ColumnNames) -> PartSource:
 
 
 class DaskSource:
-    """Partitions of labels and scores, on whatever scheduler is the current one.
+    """Partitions of labels, scores and weights, on whatever scheduler is the current one.
 
     Each worker turns its partitions into tallies, these are merged in a tree, and one comes back.
-    A part is a delayed tuple of columns, or a frame of them, in the order of `names`.
     """
 
-    def __init__(self, parts: Sequence[Any], names: ColumnNames) -> None:
-        self._parts, self._names = parts, names
-        self.is_weighted = names.weight is not None
+    def __init__(self, parts: Sequence[Any], is_weighted: bool = False) -> None:
+        self._parts, self.is_weighted = parts, is_weighted
 
     def peek(self) -> list[Chunk]:
         """Return rows of the first and the last partition, spread over it."""
@@ -130,7 +124,7 @@ class DaskSource:
 
         some_rows = dask.delayed(_some_rows, pure=False)
         ends = sorted({0, len(self._parts) - 1}) if self._parts else []
-        return list(dask.compute(*[some_rows(self._parts[i], self._names, i) for i in ends]))
+        return list(dask.compute(*[some_rows(self._parts[i], i) for i in ends]))
 
     def scan(self, request: Request, on_progress: OnProgress) -> Any:
         """Read every row once, and return what was asked for."""
@@ -139,7 +133,7 @@ class DaskSource:
         read, merge = (dask.delayed(task, pure=False) for task in (_read_partition, _merged))
         # One node of the graph, so that a worker gets it once and not with every partition.
         shared = dask.delayed(request, pure=False)
-        tallies = [read(shared, part, self._names, i) for i, part in enumerate(self._parts)]
+        tallies = [read(shared, part, i) for i, part in enumerate(self._parts)]
         while len(tallies) > 1:
             starts = range(0, len(tallies), _MERGED_AT_ONCE)
             tallies = [merge(tallies[i : i + _MERGED_AT_ONCE]) for i in starts]
@@ -148,21 +142,18 @@ class DaskSource:
         return found[0] if found else request.tally(())
 
 
-def _partition_chunk(part: Any, names: ColumnNames, i: int) -> Chunk:
-    if hasattr(part, "columns"):
-        part = [part.iloc[:, k] for k in range(part.shape[1])]
-    column = dict(zip(names.given, part, strict=True))
-    beside = [column.get(kind) for kind in ("weight", "by")]
-    return as_chunk(column["label"], column["score"], f"partition {i}", *beside)
+def _partition_chunk(part: Any, i: int) -> Chunk:
+    labels, scores, *weights = (part.iloc[:, k] for k in range(part.shape[1]))
+    return as_chunk(labels, scores, f"partition {i}", *weights)
 
 
-def _some_rows(part: Any, names: ColumnNames, i: int) -> Chunk:
-    chunk = _partition_chunk(part, names, i)
+def _some_rows(part: Any, i: int) -> Chunk:
+    chunk = _partition_chunk(part, i)
     return chunk.take(slice(None, None, max(4 * len(chunk) // PEEKED_ROWS, 1)))
 
 
-def _read_partition(request: Request, part: Any, names: ColumnNames, i: int) -> Any:
-    return request.tally([_partition_chunk(part, names, i)])
+def _read_partition(request: Request, part: Any, i: int) -> Any:
+    return request.tally([_partition_chunk(part, i)])
 
 
 def _merged(tallies: Iterable[Any]) -> Any:
@@ -179,37 +170,8 @@ def dask_columns(frame: Any, names: ColumnNames) -> DaskSource:
     if not hasattr(frame, "columns") or frame.ndim != 2:
         raise _no_frame(frame, "Dask")
     names.check([str(name) for name in frame.columns])
-    return DaskSource(frame[list(names.given.values())].to_delayed(), names)
-
-
-def dask_arrays(given: dict[str, Any]) -> DaskSource:
-    """Return the source of arrays, or of series."""
-    import dask
-
-    y_score = given["y_score"]
-    are_arrays = all(hasattr(value, "chunks") for value in given.values())
-    for name, value in given.items():
-        is_series = hasattr(value, "npartitions") and not hasattr(value, "chunks")
-        if getattr(value, "ndim", 0) != 1 or not (are_arrays or is_series):
-            raise InvalidInputError(
-                f"`{name}` must be a Dask array or series like its partner, and one-dimensional, "
-                f"got {type(value).__name__}. Pick a column, or use "
-                "boundshift.streaming.scan_boundary with column names."
-            )
-        is_sized = are_arrays and not np.isnan([*value.shape, *y_score.shape]).any()
-        if is_sized and value.chunks != y_score.chunks:
-            if name == "sample_weight":
-                check_weight_shape(value.shape, len(y_score))
-            check_lengths(len(value), len(y_score))
-            given[name] = value.rechunk(y_score.chunks)
-        if given[name].npartitions != y_score.npartitions:
-            raise InvalidInputError(
-                f"`{name}` and `y_score` must have the same partitions, got {value.npartitions} "
-                f"and {y_score.npartitions}. Repartition one of them like the other."
-            )
-    columns = [value.to_delayed() for value in given.values()]
-    parts = [dask.delayed(part, pure=False) for part in zip(*columns, strict=True)]
-    return DaskSource(parts, ColumnNames(weight="weight" if "sample_weight" in given else None))
+    rows = frame[list(names.given.values())]
+    return DaskSource(rows.to_delayed(), names.weight is not None)
 
 
 # --- Spark ----------------------------------------------------------------------------------------

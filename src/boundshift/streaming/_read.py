@@ -53,12 +53,11 @@ class ColumnNames:
     label: str = "label"
     score: str = "score"
     weight: str | None = None
-    by: str | None = None
 
     @property
     def given(self) -> dict[str, str]:
         """Columns by the argument that names each."""
-        left_out = {"label": (), "score": "", "weight": None, "by": None}
+        left_out = {"label": (), "score": "", "weight": None}
         named = {argument: getattr(self, argument) for argument in left_out}
         return {name: column for name, column in named.items() if column != left_out[name]}
 
@@ -86,7 +85,7 @@ class ColumnNames:
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """Labels or groups as they are, or as indices of names with -1 where one is missing."""
+    """Labels as they are, or as indices of names with -1 where one is missing."""
 
     array: NDArray[Any]
     names: tuple[Any, ...] | None = None
@@ -129,7 +128,6 @@ class Chunk:
     scores: Any  # an array, NaN where a score is missing; None where labels alone are read
     location: str  # as errors call it, for example "partition 3"
     weights: Any = None
-    groups: Values | None = None
 
     def __len__(self) -> int:
         return len(self.labels.array)
@@ -141,7 +139,6 @@ class Chunk:
             labels=self.labels.take(which),
             scores=self.scores[which],
             weights=None if self.weights is None else self.weights[which],
-            groups=None if self.groups is None else self.groups.take(which),
         )
 
     def counted(self) -> Chunk:
@@ -150,18 +147,10 @@ class Chunk:
             return self
         return self.take(np.flatnonzero(self.weights))
 
-    def of_group(self, name: object) -> Chunk:
-        """Return the rows of a group."""
-        assert self.groups is not None
-        return self.take(np.flatnonzero(self.groups.equal(name)))
 
-
-def as_chunk(
-    labels: Any, scores: Any, location: str, weights: Any = None, groups: Any = None
-) -> Chunk:
+def as_chunk(labels: Any, scores: Any, location: str, weights: Any = None) -> Chunk:
     """Return a chunk of arrays, series or Arrow arrays."""
-    y = _values(labels, "y_true")
-    chunk = Chunk(y, None, location, groups=None if groups is None else _values(groups, "by"))
+    chunk = Chunk(_values(labels), None, location)
     if scores is not None:
         found = _numbers(scores, location)
         check_lengths(len(chunk), len(found), location)
@@ -177,8 +166,7 @@ def table_chunk(rows: Any, names: ColumnNames, location: str) -> Chunk:
     """Return columns of an Arrow table or record batch."""
     columns = {kind: rows.column(name) for kind, name in names.given.items()}
     labels = as_labels(columns["label"], names.label, location)
-    beside = [columns.get(kind) for kind in ("weight", "by")]
-    return as_chunk(labels, columns.get("score"), location, *beside)
+    return as_chunk(labels, columns.get("score"), location, columns.get("weight"))
 
 
 def arrow() -> Any:
@@ -235,8 +223,7 @@ def _numbers(scores: Any, location: str, name: str = "y_score") -> FloatArray:
     return array
 
 
-def _values(labels: Any, name: str) -> Values:
-    """Return labels or groups."""
+def _values(labels: Any) -> Values:
     if type(labels).__module__.startswith("pyarrow."):
         pa, labels = arrow(), _whole(labels)
         kinds, kind = pa.types, labels.type
@@ -251,7 +238,7 @@ def _values(labels: Any, name: str) -> Values:
     if is_series and (getattr(labels.dtype, "kind", "O") not in "biuf" or labels.hasnans):
         codes, categories = labels.astype(object).factorize()
         return Values(codes, tuple(categories.tolist()))
-    array = as_column(name, labels, "Pass one value for each row.")
+    array = as_column("y_true", labels, "Pass one value for each row.")
     if array.dtype.kind in "biufSU":
         return Values(array)
     known: dict[Any, int] = {}
@@ -338,55 +325,19 @@ def read(data: Any, names: ColumnNames, element: int = -1) -> Source:
     return source
 
 
-def find_source(y_true: object, y_score: object, sample_weight: object = None) -> Source | None:
-    """Return the source of Dask arrays or series, None for labels and scores in memory."""
-    given: dict[str, Any] = {"y_true": y_true, "y_score": y_score}
-    if sample_weight is not None:
-        given["sample_weight"] = sample_weight
-    engines = {_lazy_engine(value) for value in given.values()}
-    if engines == {None}:
-        return None
-    if len(engines) > 1:
-        names, found = ([f"`{name}`" for name in given], [type(v).__name__ for v in given.values()])
+def refuse_lazy(name: str, values: object, remedy: str) -> None:
+    """Raise for labels or scores that are a column of an engine, and not in memory."""
+    engine = _ENGINES.get(library_of(values), "arrow")
+    if engine != "arrow" and not (engine == "polars" and hasattr(values, "__array__")):
         raise InvalidInputError(
-            f"{' and '.join(names)} must be of one kind, got {' and '.join(found)}. Convert one of "
-            "them."
-        )
-    if engines == {"dask"}:
-        source: Source = import_module("boundshift.streaming._frames").dask_arrays(given)
-        return source
-    raise InvalidInputError(
-        "`y_true` and `y_score` must be columns of one frame, got a "
-        f"{str(engines.pop()).capitalize()} {type(y_score).__name__}, which does not say which "
-        "rows belong together. Use boundshift.streaming.scan_boundary(frame, label=..., score=...)."
-    )
-
-
-def refuse_lazy(scores: object) -> None:
-    """Raise for scores that are a column of an engine, and not in memory."""
-    engine = _lazy_engine(scores)
-    if engine is not None:
-        remedy = (
-            "map_blocks(boundary.predict) or map_partitions(boundary.predict)"
-            if engine == "dask"
-            else "the expression of boundary.to_sql"
-        )
-        raise InvalidInputError(
-            f"`y_score` must be scores in memory, got a {engine.capitalize()} "
-            f"{type(scores).__name__}. Label it by {remedy}."
+            f"`{name}` must be in memory, got a {engine.capitalize()} {type(values).__name__}. "
+            f"{remedy}"
         )
 
 
 def library_of(value: object) -> str:
     """Return the name of the library that a value's type comes from."""
     return type(value).__module__.partition(".")[0]
-
-
-def _lazy_engine(value: object) -> str | None:
-    """Return the engine that holds labels or scores, None if they are in memory."""
-    engine = _ENGINES.get(library_of(value))
-    is_series = engine == "polars" and hasattr(value, "__array__")
-    return None if engine == "arrow" or is_series else engine
 
 
 def _is_path(value: object) -> bool:
@@ -445,10 +396,7 @@ class PartSource:
 
 
 def _pairs(pairs: Any, names: ColumnNames) -> PartSource:
-    """Return the source of pairs (labels, scores), or of triples with weights or groups.
-
-    If `names` has groups, the third of a triple are these; else they are weights.
-    """
+    """Return the source of pairs (labels, scores), or of triples with weights."""
     for name, column in names.given.items():
         if column != name or name == "weight":
             remedy = " Pass triples (labels, scores, weights)." if name == "weight" else ""
@@ -462,7 +410,7 @@ def _pairs(pairs: Any, names: ColumnNames) -> PartSource:
             "can be read once. Pass a list, or a function that makes the chunks again, for "
             "example `lambda: read_chunks(path)`."
         )
-    beside, n_items = ("groups" if names.by else "weights"), 2
+    n_items = 2
 
     def each() -> Iterable[Any]:
         given: Iterable[Any] = pairs() if callable(pairs) else pairs
@@ -471,9 +419,11 @@ def _pairs(pairs: Any, names: ColumnNames) -> PartSource:
     for first in each():
         n_items = len(first)
         break
-    if n_items not in ((3,) if names.by else (2, 3)):
-        kind = "triples (labels, scores, groups)" if names.by else "pairs (labels, scores)"
-        raise InvalidInputError(f"`data` must be {kind}, got {n_items} items in one.")
+    if n_items not in (2, 3):
+        raise InvalidInputError(
+            f"`data` must be pairs (labels, scores), or triples with weights, got {n_items} items "
+            "in one."
+        )
 
     def chunks() -> Iterator[Chunk]:
         for i, (labels, scores, *more) in enumerate(each()):
@@ -482,7 +432,6 @@ def _pairs(pairs: Any, names: ColumnNames) -> PartSource:
                     f"`data` must have as many items in each chunk, got {n_items} in the first "
                     f"and {2 + len(more)} in chunk {i}."
                 )
-            third = {beside: more[0]} if more else {}
-            yield as_chunk(labels, scores, f"chunk {i}", **third)
+            yield as_chunk(labels, scores, f"chunk {i}", *more)
 
-    return PartSource(chunks, n_items == 3 and not names.by)
+    return PartSource(chunks, n_items == 3)

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from operator import methodcaller
 from typing import Any, get_args
 
 from boundshift._boundary import Boundary, choose_claims, decide, decide_on, warn_of
-from boundshift._groups import (
-    ROWS,
-    GroupBoundaries,
-    decide_groups,
-    missing_groups,
-    shrinkage,
-    warn_of_groups,
-)
 from boundshift._promises.certificate import (
     Certificate,
     Scores,
@@ -30,15 +21,8 @@ from boundshift._validation import as_choice, as_share
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
-from boundshift.streaming._driver import (
-    Progress,
-    Scan,
-    decide_in_passes,
-    decide_together,
-    show_progress,
-)
-from boundshift.streaming._read import ColumnNames, Source, read
-from boundshift.streaming._tally import ValueCounts, View, all_rows
+from boundshift.streaming._driver import Progress, decide_in_passes
+from boundshift.streaming._read import ColumnNames, read
 
 
 def scan_boundary(
@@ -109,97 +93,6 @@ def scan_boundary(
     )
     warn_of(boundary, stacklevel=3)
     return boundary
-
-
-def scan_boundaries(
-    data: Any,
-    by: str = "by",
-    *,
-    label: str = "label",
-    score: str = "score",
-    pos_label: object = None,
-    element: int = -1,
-    progress: Progress | bool | None = None,
-    curve: str | ErrorCurve | None = None,
-    rule: str | Rule | None = None,
-    rows: float = ROWS,
-    scale: Scale = "auto",
-) -> GroupBoundaries:
-    """Find a boundary for each group of rows, on data that is read in passes.
-
-    Parameters
-    ----------
-    data, label, score, pos_label, element, progress
-        As in :func:`scan_boundary`; without names, triples (labels, scores, groups).
-    by : str, default="by"
-        Name of the column of groups; none may be missing.
-    curve, rule, rows, scale
-        As in :func:`boundshift.find_boundaries`.
-
-    Returns
-    -------
-    GroupBoundaries
-        That of :func:`boundshift.find_boundaries` on the same rows in memory, groups in order.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> y, site = rng.random((4, 500)) < 0.2, rng.choice(["a", "b"], (4, 500))
-    >>> s = rng.normal(size=(4, 500)) + 2 * y + (site == "b")
-    >>> found = scan_boundaries(list(zip(y, s, site)))
-    >>> {group: round(boundary.threshold, 1) for group, boundary in found.items()}
-    {'a': 1.1, 'b': 2.1}
-    """
-    source = read(data, ColumnNames(label, score, by=by), element)
-    claims = (*choose_claims(curve, rule), rows)
-    options: dict[str, Any] = {"pos_label": pos_label, "scale": scale, "progress": progress}
-    return decide_groups_in_passes(source, *claims, **options)
-
-
-def decide_groups_in_passes(
-    source: Source,
-    curve: ErrorCurve,
-    rule: Rule,
-    rows: float,
-    *,
-    pos_label: object = None,
-    labels: tuple[Any, Any] | None = None,
-    scale: Scale = "auto",
-    progress: Progress | bool | None = None,
-) -> GroupBoundaries:
-    """Return the boundary of each group of a source, for a door that users call, and warn there.
-
-    Given labels take the place of its own.
-    """
-    rows = shrinkage(rows, curve)
-    counts = count_values(source, "groups", progress)
-    if None in counts:
-        raise missing_groups()
-    groups = sorted(counts, key=lambda group: (str(type(group)), group))
-    together = 1 + len(groups)
-    views: list[View] = [all_rows, *(methodcaller("of_group", group) for group in groups)]
-    claims: dict[str, Any] = {"pos_label": pos_label, "symmetric": rule.symmetric, "scale": scale}
-    everyone = Scan(source.peek(), **claims, together=together)
-    scans = [everyone, *(Scan((), common=everyone, together=together) for _ in groups)]
-
-    def decide_all(samples: list[ScoreSample]) -> GroupBoundaries:
-        if labels is not None:
-            samples = [replace(sample, labels=labels) for sample in samples]
-        whole, *parts = samples
-        return decide_groups(dict(zip(groups, parts, strict=True)), whole, curve, rule, rows)
-
-    problems = list(zip(scans, views, strict=True))
-    found, _ = decide_together(source, problems, decide_all, progress)
-    warn_of_groups(found.boundaries, stacklevel=4)
-    return found
-
-
-def count_values(source: Source, column: str, progress: Progress | bool | None) -> dict[Any, int]:
-    """Return how many rows have each of the "labels" or "groups"; None is a missing one."""
-    with show_progress(progress) as show:
-        on_progress = (lambda *done: show(column, *done)) if show else lambda *_: None
-        return dict(source.scan(ValueCounts(column), on_progress).counts)
 
 
 def scan_certificate(

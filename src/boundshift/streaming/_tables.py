@@ -14,6 +14,7 @@ import os
 import re
 import sys
 import warnings
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -58,6 +59,9 @@ _ROWS_OF_A_BATCH = 1 << 19
 _LONGEST_ROW = 1 << 26
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None")
 """What spreadsheets, statistics programs and public collections write where a value is missing."""
+_LARGEST_WORKBOOK = 1 << 30
+# Arrow's reader of JSON crashes on values nested too deep.
+_MOST_BRACKETS = 1000
 _JSON_LINE = '{"score": 0.3, "label": 1}'
 
 
@@ -359,6 +363,12 @@ def _json_batches(table: OpenTable) -> Iterator[Any]:
     from pyarrow import json as arrow_json
 
     for block in _blocks(table):
+        if max(line.count(b"[") + line.count(b"{") for line in block.split(b"\n")) > _MOST_BRACKETS:
+            raise InvalidInputError(
+                f"Every line of {table.name} must be one flat JSON object, as in {_JSON_LINE}, and "
+                f"one has more than {_MOST_BRACKETS} brackets, so it is nested. Write numbers and "
+                "words beside each other."
+            )
         options = arrow_json.ReadOptions(block_size=len(block) + 1)
         yield from arrow_json.read_json(arrow().BufferReader(block), options).to_batches()
 
@@ -438,6 +448,10 @@ def _workbook_as_csv(path: Path, reading: Reading) -> bytes:
     try:
         import pandas as pd
 
+        with zipfile.ZipFile(path) as archive:
+            size = sum(part.file_size for part in archive.infolist())
+        if size > _LARGEST_WORKBOOK:
+            raise ValueError(f"it would unpack to {size / (1 << 30):.1f} GB")
         # Formulas count with the values that were computed when the file was saved.
         sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, na_filter=False)
     except ImportError:
@@ -566,40 +580,26 @@ def files_columns(
     """Return the source of some columns of files.
 
     If `positive` is given, these labels become the class True and all others the class False.
-    With `as_text`, labels and groups of CSV and TSV are taken as text.
+    With `as_text`, labels of CSV and TSV are taken as text.
     """
     arrow()
     parts = [
-        partial(_read_part, path, _state_of(path), read, positive)
+        partial(_read_part, path, read, positive)
         for path in find_files(files)
         for read in _readers_of(path, names, as_text, reading)
     ]
     return PartSource(parts, names.weight is not None)
 
 
-def _state_of(path: Path) -> tuple[int, int, int]:
-    facts = path.stat()
-    return facts.st_ino, facts.st_size, facts.st_mtime_ns
-
-
 def _read_part(
-    path: Path,
-    known: tuple[int, int, int],
-    read: Callable[[], Iterable[Chunk]],
-    positive: Collection[Any] | None,
+    path: Path, read: Callable[[], Iterable[Chunk]], positive: Collection[Any] | None
 ) -> Iterator[Chunk]:
-    """Read a part of a file that must not change from the first pass to the last."""
     with readable(OpenTable(path.name, name_format(path) or "csv")):
         for chunk in read():
             if positive is not None:
                 is_positive = np.logical_or.reduce([chunk.labels.equal(name) for name in positive])
                 chunk = replace(chunk, labels=Values(is_positive))
             yield chunk
-    if _state_of(path) != known:
-        raise InvalidInputError(
-            f"`data` must stay as it is while it is read in passes, and {path.name!r} was written "
-            "to meanwhile. Read it again when nothing writes to it, or a copy of it."
-        )
 
 
 def are_text(files: Files) -> bool:
@@ -681,7 +681,6 @@ def _text(path: Path, names: ColumnNames, as_text: bool, reading: Reading) -> It
     pa = arrow()
     with open_table(path, reading) as opened:
         text = pa.string() if as_text and opened.format == "csv" else None
-        types = {name: text for name in (names.by, names.label) if name is not None}
-        types |= {name: pa.float64() for name in names.numbers}
+        types = {names.label: text} | dict.fromkeys(names.numbers, pa.float64())
         for i, batch in enumerate(read_batches(opened, types)):
             yield table_chunk(batch, names, f"{path.name}, block {i}")

@@ -6,7 +6,7 @@ A request tallies chunks wherever these lie. Tallies of different rows merge in 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,7 +27,7 @@ _ROWS = 1 << 19
 _FIRST_ROWS = 10_000
 # Labels that are kept for an error message.
 _MOST_LABELS = 8
-# Most classes or groups that are told apart.
+# Most labels that are counted.
 _MOST_VALUES = 1000
 
 
@@ -114,9 +114,9 @@ class ScanRequest:
     labels: tuple[Any, ...] = ()
     look: Look | None = None
 
-    def tally(self, chunks: Iterable[Chunk], tally: Tally | None = None) -> Tally:
-        """Return what is found in some chunks, added to a tally if one is given."""
-        tally = Tally() if tally is None else tally
+    def tally(self, chunks: Iterable[Chunk]) -> Tally:
+        """Return what is found in some chunks."""
+        tally = Tally()
         for chunk in chunks:
             rows = _with_good_weights(chunk, tally)
             for start in range(0, len(rows), _ROWS):
@@ -247,47 +247,9 @@ def _coded(rows: Chunk, tally: Tally) -> tuple[Chunk, IntArray, list[Any]]:
     return rows, codes, labels
 
 
-# --- Several problems in one pass -----------------------------------------------------------------
-
-View = Callable[[Chunk], Chunk]
-"""Some of the rows of a chunk, with one score each."""
-
-
-def all_rows(chunk: Chunk) -> Chunk:
-    """Return all rows."""
-    return chunk
-
-
-@dataclass(eq=False)
-class JointTally:
-    """What one pass found in each of several views, by the number of the problem."""
-
-    parts: dict[int, Tally] = field(default_factory=dict)
-
-    def merge(self, other: JointTally) -> None:
-        """Add what was found in other rows."""
-        for number, tally in other.parts.items():
-            self.parts.setdefault(number, Tally()).merge(tally)
-
-
-@dataclass(frozen=True, eq=False)
-class JointRequest:
-    """What to find out about several views: the number of each problem, its view, its request."""
-
-    parts: tuple[tuple[int, View, ScanRequest], ...]
-
-    def tally(self, chunks: Iterable[Chunk]) -> JointTally:
-        """Return what is found in some chunks."""
-        total = JointTally({number: Tally() for number, _, _ in self.parts})
-        for chunk in chunks:
-            for number, view, request in self.parts:
-                request.tally([view(chunk)], total.parts[number])
-        return total
-
-
 @dataclass(eq=False)
 class ValueTally:
-    """How many rows have each value; None is a missing one."""
+    """How many rows have each label; None is a missing one."""
 
     counts: Counter[Any] = field(default_factory=Counter)
 
@@ -296,20 +258,17 @@ class ValueTally:
         self.counts.update(other.counts)
         if len(self.counts) > _MOST_VALUES:
             raise InvalidInputError(
-                f"A column of classes or groups must have at most {_MOST_VALUES} different "
-                "values, got more. Choose the column that names the class or the group of a row."
+                f"A column of classes must have at most {_MOST_VALUES} different values, got more. "
+                "Choose the column that names the class of a row."
             )
 
 
-@dataclass(frozen=True)
 class ValueCounts:
-    """The request to count the rows of each of the "labels" or of the "groups"."""
-
-    column: str
+    """The request to count the rows of each label."""
 
     def tally(self, chunks: Iterable[Chunk]) -> ValueTally:
         """Return what is found in some chunks."""
         total = ValueTally()
         for chunk in chunks:
-            total.merge(ValueTally(getattr(chunk.counted(), self.column).counts()))
+            total.merge(ValueTally(chunk.counted().labels.counts()))
         return total
