@@ -294,7 +294,7 @@ class Boundary(Record):
         y_true, y_score : array-like of shape (n_samples,)
             Labels and scores: the rows that decided, or fresh rows.
         **settings : dict
-            ``old_threshold``, ``interval``, ``confidence``, ``ax`` and ``theme``, as in
+            ``old_threshold``, ``interval``, ``confidence`` and ``ax``, as in
             :meth:`~boundshift.plots.ThresholdDisplay.from_predictions`.
 
         Returns

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import matplotlib as mpl
+import matplotlib.style
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -45,72 +46,69 @@ def _scores():
 
 
 @scene("projection", 8.0, 4.8)
-def _projection(ax, theme):
-    ProjectionDisplay.from_predictions(*_scores(), old_threshold=0.0, ax=ax, theme=theme)
+def _projection(ax):
+    ProjectionDisplay.from_predictions(*_scores(), old_threshold=0.0, ax=ax)
 
 
 @scene("projection-paper", 8.0, 4.8)
-def _paper(ax, theme):
-    ProjectionDisplay.from_predictions(
-        *_scores(), curve="support", old_threshold=0.0, ax=ax, theme=theme
-    )
+def _paper(ax):
+    ProjectionDisplay.from_predictions(*_scores(), curve="support", old_threshold=0.0, ax=ax)
 
 
 @scene("projection-million", 8.0, 4.8)
-def _million(ax, theme):
+def _million(ax):
     rng = np.random.default_rng(1)
     y = np.repeat([0, 1], [990_000, 10_000])
     scores = rng.normal(3.2 * y)
     scores[0] = 1e6
-    ProjectionDisplay.from_predictions(y, scores, old_threshold=2.5, ax=ax, theme=theme)
+    ProjectionDisplay.from_predictions(y, scores, old_threshold=2.5, ax=ax)
 
 
 @scene("boundary", 8.0, 5.6)
-def _boundary(ax, theme):
+def _boundary(ax):
     y, scores = _scores()
-    ThresholdDisplay.from_predictions(
-        y, scores, old_threshold=0.0, interval=(-1.6, -0.9), ax=ax, theme=theme
-    )
+    ThresholdDisplay.from_predictions(y, scores, old_threshold=0.0, interval=(-1.6, -0.9), ax=ax)
 
 
 @scene("boundary-plateau", 8.0, 5.6)
-def _plateau(ax, theme):
+def _plateau(ax):
     y, scores = _scores()
     ThresholdDisplay.from_predictions(
-        y, np.round(scores, 1), curve="clopper-pearson", rule="minimax", ax=ax, theme=theme
+        y, np.round(scores, 1), curve="clopper-pearson", rule="minimax", ax=ax
     )
 
 
 @scene("monitor", 8.0, 5.2)
-def _monitor(ax, theme):
+def _monitor(ax):
     rng = np.random.default_rng(7)
     monitor = Monitor(certify_counts((20, 4), (300, 80), (0, 1), threshold=0.5))
     y = (rng.random(1500) < 0.3).astype(int)
     rates = np.where(y, np.where(np.arange(1500) < 900, 0.05, 0.3), 0.06)
     days = np.datetime64("2026-01-01") + np.arange(1500) // 15
     monitor.update_predictions(y, np.where(rng.random(1500) < rates, 1 - y, y), days)
-    MonitorDisplay.from_monitor(monitor, ax=ax, theme=theme)
+    MonitorDisplay.from_monitor(monitor, ax=ax)
 
 
 @scene("metric", 8.0, 5.0)
-def _metric(ax, theme):
-    ThresholdDisplay.metrics(*_scores(), old_threshold=0.0, ax=ax, theme=theme)
+def _metric(ax):
+    ThresholdDisplay.metrics(*_scores(), old_threshold=0.0, ax=ax)
 
 
 @scene("cost", 8.0, 4.6)
-def _cost(ax, theme):
+def _cost(ax):
     settings = {"metrics": "cost", "rule": Cost(false_negative=10)}
-    ThresholdDisplay.metrics(*_scores(), old_threshold=0.0, ax=ax, theme=theme, **settings)
+    ThresholdDisplay.metrics(*_scores(), old_threshold=0.0, ax=ax, **settings)
 
 
 def figure_of(name, theme):
     """Return a scene, laid out by fixed numbers: room made for text would vary with releases."""
     draw_scene, size = SCENES[name]
-    with mpl.rc_context({**mpl.rcParamsDefault, "backend": "agg"}):
+    style = {} if theme == "light" else mpl.style.library["dark_background"]
+    with mpl.rc_context({**mpl.rcParamsDefault, **style, "backend": "agg"}):
         figure = Figure(figsize=size, dpi=_DPI)
         figure.subplots_adjust(left=0.19, right=0.97, top=0.84, bottom=0.26)
         FigureCanvasAgg(figure)
-        draw_scene(figure.subplots(), theme)
+        draw_scene(figure.subplots())
         figure.canvas.draw()
         return figure
 

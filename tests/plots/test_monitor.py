@@ -34,7 +34,7 @@ def test_one_class_alone_and_many_classes_are_drawn():
     MonitorDisplay.from_monitor(Monitor(CERTIFICATE).update(["no"] * 5, [0.1] * 5))
     many = certify_counts((1,) * 5, (50,) * 5, tuple("abcde"))
     monitor = Monitor(many).update_predictions(list("abcde") * 9, list("abcdd") * 9)
-    MonitorDisplay.from_monitor(monitor, ax=pyplot.subplots()[1], theme="dark")
+    MonitorDisplay.from_monitor(monitor, ax=pyplot.subplots()[1])
 
 
 def test_a_monitor_without_rows_is_refused():

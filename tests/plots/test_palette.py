@@ -3,9 +3,8 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.colors import to_rgb
 
-from boundshift import InvalidInputError
 from boundshift.plots import ProjectionDisplay
-from boundshift.plots._canvas import DARK, LIGHT, choose_palette
+from boundshift.plots._canvas import DARK, LIGHT
 
 # Machado, Oliveira and Fernandes 2009: how colours look without one kind of cone.
 DEFICIENCIES = {
@@ -53,8 +52,3 @@ def test_auto_follows_the_style_of_matplotlib():
     light = ProjectionDisplay.from_predictions(y, scores)
     colors = [d.ax_.get_yticklabels()[1].get_color() for d in (dark, light)]
     assert colors == [DARK.classes[1], LIGHT.classes[1]]
-
-
-def test_unknown_themes_are_refused():
-    with pytest.raises(InvalidInputError, match="`theme` must be one of 'auto', 'light', 'dark'"):
-        choose_palette("sepia", (1.0, 1.0, 1.0))

@@ -228,20 +228,6 @@ def test_the_precision_of_a_few_flagged_rows_is_told_as_a_count():
     assert told["verdict"]["sentence"].endswith(end)
 
 
-def test_a_boundary_far_from_the_best_threshold_is_reported_with_a_remedy():
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], [20_000, 2_000])
-    margin = rng.normal(3.0 * y - 5)
-    share = 1 / (1 + np.exp(-margin))
-    far = find_boundary(y, share, curve="support", scale="raw")
-    known = collect_facts(y, share, boundary=far)
-    here = (np.mean(share[y == 0] > far.threshold) + np.mean(share[y == 1] <= far.threshold)) / 2
-    assert "log-odds" in finding(known, "place")["advice"]
-    assert f"{100 * here:.1f}%" in finding(known, "place")["text"]
-    # The remedy works: the same model by its log-odds is not far off.
-    assert finding(collect_facts(y, margin), "place") is None
-
-
 def test_few_rows_say_how_many_are_needed():
     known = finding(collect_facts(*rows(600, 8), test=rows(600, 8, seed=5)), "rows")
     assert known["level"] == "bad"
@@ -262,25 +248,6 @@ def test_a_search_that_fell_back_is_reported():
         known = collect_facts(y, s)
     assert known["diagnosis"]["answer"] == "do not use it"
     assert finding(known, "status") is not None
-
-
-@pytest.mark.parametrize("squash", [False, True])
-def test_lines_of_code_turn_responses_to_the_positive_class(squash):
-    y, s = rows()
-    words = np.where(y == 1, "a sick", "well")
-    scores = 1 / (1 + np.exp(-s)) if squash else s
-    found = find_boundary(words, scores, pos_label="a sick")
-    known = collect_facts(words, scores, boundary=found)
-    assert known["labels"] == ["well", "a sick"]
-
-    class model:  # noqa: N801
-        # As in scikit-learn: towards "well", the greater label.
-        decision_function = staticmethod(lambda X: -X)
-        predict_proba = staticmethod(lambda X: np.column_stack([X, 1 - X]))
-
-    space = {"np": np, "model": model, "X_new": scores}
-    exec("\n".join(known["deploy"]), space)
-    assert np.array_equal(space["decisions"], found.predict(scores))
 
 
 KNOWN = find_boundary(*rows())

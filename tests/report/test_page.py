@@ -49,7 +49,6 @@ def hostile():
             names={"negative": HOSTILE, "title": HOSTILE, "unit": HOSTILE},
             model=HOSTILE,
             comparison=[{"method": HOSTILE, HOSTILE: HOSTILE}],
-            deploy=[HOSTILE],
         )
     ).html
 

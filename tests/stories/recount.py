@@ -212,8 +212,6 @@ class Judged:
         alarmed, found, _ = sk.roc_curve(self.y, self.s, drop_intermediate=False)
         best = float(np.min(alarmed + 1 - found)) / 2
         yield f"No threshold does better than {percent(best)} errors"
-        here = (flagged / self.n[0] + missed / self.n[1]) / 2
-        yield f"averaged over both classes, are {percent(here)}: {percent(here - best)} more than"
         both = upper(flagged, self.n[0], DELTA / 2) + upper(missed, self.n[1], DELTA / 2)
         yield (
             f"With 95% confidence, the shares of {positives} missed and of {negatives} flagged add "

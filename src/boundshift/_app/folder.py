@@ -234,12 +234,6 @@ def report_facts(
         zone=zone,
         shell=f"{predict} --threshold {{threshold}}",
         top=f"{predict} --top {{top}}",
-        deploy=[
-            f"# in a shell: {predict}",
-            "import boundshift",
-            f"model = boundshift.load({str(Path(out) / 'model.skops')!r})",
-            "model.predict(X)",
-        ],
     )
     note = f"{facts['verdict']['note']} {fitted.counted}".strip()
     return facts | {"verdict": facts["verdict"] | {"note": note}}

@@ -20,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 from boundshift._boundary import Boundary
 from boundshift._scores import ScoreSample
 from boundshift._typing import FloatArray
-from boundshift._validation import as_choice
 from boundshift._view import choose_axis, settle_boundary
 from boundshift._words import number
 from boundshift.exceptions import InvalidInputError, MissingExtraError
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-Theme = Literal["auto", "light", "dark"]
 DASHES = ("-", "--", "-.", ":")
 _N_THRESHOLDS = 801
 _LINE = 100  # characters of a sentence that fit on a figure
@@ -50,15 +48,6 @@ LIGHT = Palette("#FFFFFF", "#1A1A1A", "#5F6368", "#D8D8D8", ("#0072B2", "#D55E00
 DARK = Palette("#16181B", "#F0F0EE", "#A9ADB3", "#3C4046", ("#62B5EA", "#FF9A57"))
 
 
-def choose_palette(theme: Theme, paper: tuple[float, ...]) -> Palette:
-    """Return the palette of a theme; "auto" goes by the paper's red, green and blue."""
-    as_choice("theme", theme, ("auto", "light", "dark"))
-    if theme != "auto":
-        return LIGHT if theme == "light" else DARK
-    red, green, blue = paper[:3]
-    return DARK if 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.4 else LIGHT
-
-
 class Display(ABC):
     """A figure that can be drawn."""
 
@@ -69,15 +58,13 @@ class Display(ABC):
     heights: Sequence[float] | None = None
     """Relative heights of the panels."""
 
-    def plot(self, ax: Axes | None = None, *, theme: Theme = "auto") -> Self:
-        """Draw.
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw, in the colours of the axes or of matplotlib's style, light or dark.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
             Axes to draw on; several panels take their place. None makes a new figure.
-        theme : {"auto", "light", "dark"}, default="auto"
-            Background to draw on; "auto" follows the axes, or matplotlib's style.
 
         Returns
         -------
@@ -93,7 +80,7 @@ class Display(ABC):
         self.ax_ = self.axes_[0]
         self.figure_ = self.ax_.figure
         for panel in self.axes_:
-            palette = _paint(panel, theme)
+            palette = _paint(panel)
         self._draw(palette)
         return self
 
@@ -245,17 +232,16 @@ def boundary_keys(old: float | None, palette: Palette) -> list[Any]:
     return keys
 
 
-def _paint(ax: Axes, theme: Theme) -> Palette:
-    """Colour text and lines; a theme that is asked for also paints the paper."""
+def _paint(ax: Axes) -> Palette:
+    """Colour text and lines by the background, and return the palette for it."""
     from matplotlib.colors import to_rgba
 
     paper = to_rgba(ax.get_facecolor())
     if paper[3] == 0:
         paper = to_rgba(ax.figure.get_facecolor())
-    palette = choose_palette(theme, paper if paper[3] else (1.0, 1.0, 1.0))
-    if theme != "auto":
-        ax.figure.set_facecolor(palette.surface)
-        ax.set_facecolor(palette.surface)
+    red, green, blue, opacity = paper
+    is_dark = opacity > 0 and 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.4
+    palette = DARK if is_dark else LIGHT
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(palette.soft)
     ax.tick_params(colors=palette.soft, labelcolor=palette.ink)

@@ -15,7 +15,6 @@ from boundshift.plots._canvas import (
     DASHES,
     Display,
     Palette,
-    Theme,
     add_legend,
     line_key,
     percent_axis,
@@ -71,16 +70,14 @@ class MonitorDisplay(Display):
     alarms: tuple[Alarm, ...] = ()
 
     @classmethod
-    def from_monitor(
-        cls, monitor: Monitor, *, ax: Axes | None = None, theme: Theme = "auto"
-    ) -> Self:
+    def from_monitor(cls, monitor: Monitor, *, ax: Axes | None = None) -> Self:
         """Draw a monitor.
 
         Parameters
         ----------
         monitor : Monitor
             With rows of one class at least.
-        ax, theme
+        ax
             As in :meth:`plot`.
 
         Returns
@@ -91,7 +88,7 @@ class MonitorDisplay(Display):
             raise InvalidInputError(
                 "`monitor` must have seen rows to be drawn, got none. Call update first."
             )
-        return cls(monitor.paths, monitor.e_value_needed, monitor.alarms).plot(ax, theme=theme)
+        return cls(monitor.paths, monitor.e_value_needed, monitor.alarms).plot(ax)
 
     def _draw(self, palette: Palette) -> None:
         top, bottom = self.axes_

@@ -17,7 +17,6 @@ from boundshift._words import claim_text, decision, error_text
 from boundshift.plots._canvas import (
     Palette,
     ScoreDisplay,
-    Theme,
     add_legend,
     boundary_keys,
     draw_boundaries,
@@ -133,7 +132,6 @@ class ProjectionDisplay(ScoreDisplay):
         y_score: ArrayLike,
         *,
         ax: Axes | None = None,
-        theme: Theme = "auto",
         **known: Any,
     ) -> Self:
         """Draw labels and scores.
@@ -142,7 +140,7 @@ class ProjectionDisplay(ScoreDisplay):
         ----------
         y_true, y_score : array-like of shape (n_samples,)
             Two labels of any kind, and real scores.
-        ax, theme
+        ax
             As in :meth:`plot`.
         **known : dict
             ``boundary`` to draw, with its labels, curve and rule, or how to find it: ``curve``,
@@ -154,7 +152,7 @@ class ProjectionDisplay(ScoreDisplay):
         display : the display, drawn
         """
         boundary, sample, old = settle(y_true, y_score, **known)
-        return cls(boundary, class_scores(sample), old_threshold=old).plot(ax, theme=theme)
+        return cls(boundary, class_scores(sample), old_threshold=old).plot(ax)
 
     def _draw(self, palette: Palette) -> None:
         ax, known, n = self.ax_, self.boundary, (len(self.scores[0]), len(self.scores[1]))

@@ -27,7 +27,6 @@ from boundshift.plots._canvas import (
     DASHES,
     Palette,
     ScoreDisplay,
-    Theme,
     add_legend,
     area_key,
     boundary_keys,
@@ -148,7 +147,6 @@ class ThresholdDisplay(ScoreDisplay):
         interval: tuple[float, float] | None = None,
         confidence: float = 0.95,
         ax: Axes | None = None,
-        theme: Theme = "auto",
         **known: Any,
     ) -> Self:
         """Draw error rates of both classes, and the rule, against the threshold.
@@ -167,7 +165,7 @@ class ThresholdDisplay(ScoreDisplay):
             From :func:`~boundshift.threshold_interval`.
         confidence : float, default=0.95
             Of the bands.
-        ax, theme
+        ax
             As in :meth:`plot`.
         **known : dict
             ``boundary`` to draw, with its labels, curve and rule, or how to find it: ``curve``,
@@ -194,7 +192,7 @@ class ThresholdDisplay(ScoreDisplay):
             rule_values=_rule_values(sample, thresholds, boundary),
             interval=interval,
             y_name="on the wrong side",
-        ).plot(ax, theme=theme)
+        ).plot(ax)
 
     @classmethod
     def metrics(
@@ -207,7 +205,6 @@ class ThresholdDisplay(ScoreDisplay):
         costs: Cost | None = None,
         confidence: float = 0.95,
         ax: Axes | None = None,
-        theme: Theme = "auto",
         **known: Any,
     ) -> Self:
         """Draw several metrics against the threshold, with bands, and both operating points.
@@ -222,7 +219,7 @@ class ThresholdDisplay(ScoreDisplay):
             Share of the positive class where decisions are made; None takes the sample's.
         costs : Cost, default=None
             Costs of both errors, for the cost and the net benefit; None takes those of the rule.
-        confidence, ax, theme, **known
+        confidence, ax, **known
             As in :meth:`from_predictions`.
 
         Returns
@@ -250,7 +247,7 @@ class ThresholdDisplay(ScoreDisplay):
         wrong = count_wrong_at(sample, thresholds)
         bands = metric_bands(wrong, sample.n_samples, names, confidence=confidence, **settings)
         made = cls(thresholds, bands, boundary, old_threshold=old, confidence=confidence)
-        return made.plot(ax, theme=theme)
+        return made.plot(ax)
 
     def _draw(self, palette: Palette) -> None:
         top, bottom = self.ax_, self.axes_[-1]

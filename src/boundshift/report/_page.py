@@ -22,17 +22,15 @@ from numpy.typing import ArrayLike
 
 from boundshift import __version__
 from boundshift._promises.certificate import Certificate
-from boundshift._view import ScoreAxis, is_probability
+from boundshift._view import ScoreAxis
 from boundshift._words import at_least, at_most, claim_text, class_rows, number, percent
 from boundshift._writing import is_special, write_whole
 from boundshift.curves import Empirical
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.report._draw import draw_projection, draw_threshold_plot
 from boundshift.report._evidence import (
     MOST_LEVELS,
     ColumnUse,
-    Evidence,
     RowDetails,
     check_levels,
     gather,
@@ -45,6 +43,8 @@ from boundshift.rules import Cost
 # Parts of the page's one script, in the order in which they need each other.
 _SCRIPT = ("rates.js", "threshold.js", "goals.js", "take.js")
 _FRAME_HEIGHT = 900
+_WIDTH, _PLOT = 1000, 240
+_LANE, _BOTTOM, _CEILING = 150, 140, 34
 _CERTIFICATE = ("status", "certified", "method", "errors", "error_bounds", "wrong")
 # In a script element these could end it, open a comment, or end a line of the program.
 _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
@@ -56,7 +56,6 @@ def collect_facts(
     *,
     comparison: Iterable[Mapping[str, Any]] | None = None,
     model: str | None = None,
-    deploy: str | Sequence[str] | None = None,
     columns: Sequence[ColumnUse] = (),
     shell: str | None = None,
     top: str | None = None,
@@ -93,8 +92,6 @@ def collect_facts(
         ("patients"), "title". Missing names are made from the labels.
     interval : pair of float, default=None
         What :func:`~boundshift.threshold_interval` returned.
-    deploy : str or sequence of str, default=None
-        Lines of code that put the boundary to use; None shows how to compare scores with it.
     chosen_here : bool, default=True
         Whether `boundary` was chosen on `y_true` and `y_score`. If not, they are test rows, and
         `test` is left out.
@@ -107,7 +104,7 @@ def collect_facts(
     columns : sequence of ColumnUse, default=()
         How the columns of a table were used.
     shell : str, default=None
-        A shell command that predicts with a threshold, written as ``{threshold}``.
+        A line that predicts with a threshold, written as ``{threshold}``.
     top : str, default=None
         A shell command that finds the ``{top}`` rows with the highest scores.
     nominal : str, default=""
@@ -169,7 +166,6 @@ def collect_facts(
         **sentences(evidence, compared["better"]),
         "comparison": compared,
         "columns": columns,
-        "deploy": deploy.splitlines() if isinstance(deploy, str) else deploy or _deploy(evidence),
         "shell": shell or _decide("{threshold}", boundary.labels),
         "top": top,
         "drawn": evidence.deciding.n_samples,
@@ -187,18 +183,6 @@ def _together(certificate: Certificate) -> list[float]:
     bound = uniform_bound if certificate.method == "uniform" else clopper_pearson
     delta = (1 - certificate.confidence) / len(counts)
     return [float(bound(k, n, delta)) for k, n in counts]
-
-
-def _deploy(evidence: Evidence) -> list[str]:
-    """Return lines of code that compare scores with the boundary."""
-    negative, positive = evidence.boundary.labels
-    # Responses of scikit-learn point to the greater label, which is the last column.
-    points_up = bool(positive > negative)
-    scores = f"{'' if points_up else '-'}model.decision_function(X_new)"
-    if is_probability(evidence.deciding):
-        scores = f"model.predict_proba(X_new)[:, {int(points_up)}]"
-    line = _decide(repr(evidence.boundary.threshold), evidence.boundary.labels)
-    return [f"scores = {scores}  # as in this report", line]
 
 
 def _decide(threshold: str, labels: tuple[Any, Any]) -> str:
@@ -235,8 +219,8 @@ def _render(facts: Mapping[str, Any]) -> str:
         script=script,
         digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         data=_for_script(facts),
-        picture=draw_projection(facts["projection"]),
-        plot=draw_threshold_plot(facts["stops"], facts["n"]),
+        picture=_draw_lanes(facts["projection"]),
+        plot=_draw_errors(facts["stops"], facts["n"]),
         place=lambda score: f"{100 * float(axis.place(score)):.3f}%",
     )
     return page
@@ -290,6 +274,45 @@ def _for_script(facts: Mapping[str, Any]) -> str:
     }
     text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return text.translate(_UNSAFE)
+
+
+# The box of a picture is stretched unevenly, so text stands outside the SVG.
+def _draw_lanes(classes: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the lanes of both classes, the positive one on top."""
+    lanes = []
+    for i, top in ((1, 0), (0, _LANE)):
+        shown, bottom = classes[i], top + _BOTTOM
+        unit = (_BOTTOM - _CEILING) / max(*shown["counts"], 1)
+        outline, filled = (_stairs(shown[key], bottom, unit) for key in ("counts", "solid"))
+        lanes.append({"outline": outline, "filled": f"{filled}Z", "caption": top})
+    return {"height": 2 * _LANE, "middle": _LANE, "lanes": lanes}
+
+
+def _stairs(counts: Sequence[int], bottom: float, unit: float) -> str:
+    width = _WIDTH / len(counts)
+    steps = "".join(
+        f"V{round(bottom - count * unit, 1)}H{round((i + 1) * width, 1)}"
+        for i, count in enumerate(counts)
+    )
+    return f"M0 {bottom}{steps}V{bottom}"
+
+
+def _draw_errors(stops: dict[str, Any], n: Sequence[int]) -> dict[str, Any]:
+    """Return the error curve of each class with the area up to its bound."""
+    curves = []
+    for i in (0, 1):
+        line = _polyline(stops["at"], np.array(stops["wrong"][i]) / n[i])
+        back = _polyline(stops["at"][::-1], stops["bounds"][i][::-1])
+        curves.append({"line": line, "band": f"{line}L{back[1:]}Z"})
+    return {"height": _PLOT, "curves": curves, "grid": [_PLOT * i / 4 for i in (1, 2, 3)]}
+
+
+def _polyline(places: Sequence[float], shares: Any) -> str:
+    """Return a path through points, leaving out those on a level stretch."""
+    x, y = np.round(_WIDTH * np.array(places), 1), np.round(_PLOT * (1 - np.array(shares)), 1)
+    level = (y[:-2] == y[1:-1]) & (y[1:-1] == y[2:])
+    kept = np.concatenate([[True], ~level, [True]])
+    return "M" + "L".join(f"{a} {b}" for a, b in zip(x[kept], y[kept], strict=True))
 
 
 class Report:
@@ -405,7 +428,6 @@ def report_classifier(
             row_cost=row_cost,
             sample_weight=sample_weight,
         ),
-        deploy=["labels = shifted.predict(X_new)  # the classifier that this report is about"],
         shell="shifted.positive_scores(X_new) > {threshold}",
         **known,
     )

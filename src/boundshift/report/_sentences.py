@@ -13,9 +13,8 @@ import numpy as np
 from boundshift._promises.planning import rows_needed
 from boundshift._promises.zone import Zone
 from boundshift._status import QUIET
-from boundshift._view import area_under_curve, error_band, is_probability, least_balanced_error
+from boundshift._view import area_under_curve, error_band, least_balanced_error
 from boundshift._words import Names, Sentence, at_most, claim, number, percent, sentence, sure
-from boundshift.curves import CountCurve
 from boundshift.curves._uniform import clopper_pearson
 from boundshift.report._evidence import Evidence
 from boundshift.report._goal import Goal, State, judge_goal
@@ -27,8 +26,6 @@ _GOOD_AUC, _POOR_AUC = 0.85, 0.65
 # Training scores with this much more area than fresh rows are called optimistic.
 _OPTIMISM = (0.02, 0.08)
 _FEW_FLAGGED = 20
-# A boundary whose balanced error exceeds the least by more than this is called far off.
-_FAR = 0.05
 _MOST_GROUPS, _FEWEST_ROWS = 10, 20  # of a calibration
 
 
@@ -219,7 +216,6 @@ def _diagnose(evidence: Evidence, goal: Goal | None, better: str | None) -> Diag
     candidates = [
         _separation(auc, evidence.names),
         _overlap(best),
-        _place(best, evidence),
         _proof(evidence),
         _false_alarms(evidence),
         _optimism(auc, evidence),
@@ -296,22 +292,6 @@ def _overlap(best: float) -> Finding:
         (0.3, "caution", "The classes overlap", some),
         (1.0, "bad", "The classes overlap almost completely", much),
     )
-
-
-def _place(best: float, evidence: Evidence) -> Finding | None:
-    """Warn if a symmetric rule ended far from the best threshold."""
-    boundary, here = evidence.boundary, sum(evidence.shifted.errors) / 2
-    if not boundary.rule.symmetric or here - best <= _FAR:
-        return None
-    text = (
-        f"Its errors, averaged over both classes, are {percent(here)}: {percent(here - best)} more "
-        "than at the best threshold. With few rows that may be chance."
-    )
-    other = "smoothed" if boundary.curve.name == "logistic" else "logistic"
-    advice = f"Try another curve, such as “{other}”."
-    if is_probability(evidence.judging) and not isinstance(boundary.curve, CountCurve):
-        advice = "Choose the threshold on log-odds, ln(p/(1 − p)), instead of probabilities."
-    return Finding("place", "caution", "The threshold is far from the best one", text, advice)
 
 
 def _proof(evidence: Evidence) -> Finding:
