@@ -41,15 +41,14 @@ class Decision:
     """A threshold and what is known about it; pairs are (negative, positive).
 
     Positive is predicted above the threshold, which is one of probabilities if `probability` says
-    so. `solved` says whether the method had an answer of its own; `claims` are the errors that its
-    curve claims; `deltas`, `slack` and `loss` are those of the paper's method.
+    so. `solved` says whether the method had an answer of its own; `deltas`, `slack` and `loss` are
+    those of the paper's method.
     """
 
     threshold: float
     probability: bool = False
     status: str = "DECIDED"
     solved: bool = True
-    claims: tuple[float, float] = (_NAN, _NAN)
     deltas: tuple[float, float] = (_NAN, _NAN)
     slack: tuple[int, int] = (0, 0)
     loss: float = _NAN
@@ -62,7 +61,7 @@ Decide = Callable[[Any], Decision]
 class Method:
     """One way to decide: its name in rows and in tables, its group, and the scores it needs.
 
-    `source` says which model predicts; `fixed` whether the threshold does not depend on scores.
+    `source` says which model predicts.
     """
 
     name: str
@@ -70,7 +69,6 @@ class Method:
     decide: Decide
     source: Source = "training"
     title: str = ""
-    fixed: bool = False
 
     @property
     def post_hoc(self) -> bool:
@@ -97,7 +95,6 @@ def decide_boundary(fitted: Any, source: Source, **options: Any) -> Decision:
         threshold=found.threshold * fitted.unit,
         status=found.status.name,
         solved=found.status.solved,
-        claims=found.errors,
         loss=found.loss,
     )
     if found.geometry is None:

@@ -28,7 +28,6 @@ from boundshift import BoundShiftClassifier, find_boundary, threshold_interval
 from lab.claims.simulation import Margins
 from lab.experiment import Experiment, Facts, version_of
 from lab.markdown import table
-from lab.speed.brute_force import brute_force
 
 Contenders = dict[str, Callable[[], object]]
 
@@ -173,19 +172,6 @@ def sorting(quick: bool, watch: Stopwatch) -> Iterator[Row]:
                 yield Row.judge(title, best[curve] / best["sort"], _goal("<= 3", n))
 
 
-def brute(quick: bool, watch: Stopwatch) -> Iterator[Row]:
-    """Race Algorithm 1 as printed."""
-    for n, repeats in ({200: 1} if quick else {1_000: 5, 10_000: 2}).items():
-        problem = Problem.draw(n, 0.1)
-        runs: Contenders = {
-            "brute force": partial(brute_force, *problem),
-            "find_boundary": partial(find_boundary, *problem, curve="paper"),
-        }
-        best = watch.race(f"brute force, {rows_of(n)}", runs, repeats)
-        title = f"times faster than brute force of Algorithm 1: {rows_of(n)}"
-        yield Row.judge(title, best["brute force"] / best["find_boundary"], _goal(">= 1", n))
-
-
 def interval(quick: bool, watch: Stopwatch) -> Iterator[Row]:
     """Count an interval in decisions on the same scores."""
     n = 1_000 if quick else 1_000_000
@@ -203,19 +189,6 @@ def _goal(goal: str, n: int) -> str:
     """Return the goal, which is for many rows; below, a loose one only catches accidents."""
     loose = ">= 0.01" if ">" in goal else "<= 10000"
     return goal if n >= JUDGED_ROWS else loose
-
-
-def growth(quick: bool, watch: Stopwatch) -> Iterator[Row]:
-    """Fit time = constant times rows to a power, by least squares in logarithms."""
-    sizes = {100_000: 9, 316_228: 9, 1_000_000: 7, 3_162_278: 5, 10_000_000: 5}
-    times = []
-    sizes = {10_000: 1, 50_000: 1} if quick else sizes
-    for n, repeats in sizes.items():
-        run: Contenders = {"find_boundary": partial(find_boundary, *Problem.draw(n))}
-        times.append(watch.race(f"growth, {rows_of(n)}", run, repeats)["find_boundary"])
-    exponent = np.polyfit(np.log([*sizes]), np.log(times), 1)[0]
-    name = f"growth exponent of find_boundary's time: {min(sizes):,} to {rows_of(max(sizes))}"
-    yield Row.judge(name, float(exponent), "< 1.15")
 
 
 def memory(quick: bool, watch: Stopwatch) -> Iterator[Row]:
@@ -287,8 +260,7 @@ def start_up(quick: bool, watch: Stopwatch) -> Iterator[Row]:
 def collect(quick: bool) -> Facts:
     watch = Stopwatch()
     find_boundary(*Problem.draw(1_000))  # warm
-    races = (tuner, cutoffs, sorting, brute, interval, growth)
-    parts = (*races, memory, many_classes, predict_overhead, start_up)
+    parts = (tuner, cutoffs, sorting, interval, memory, many_classes, predict_overhead, start_up)
     rows = [asdict(row) for part in parts for row in part(quick, watch)]
     return {"rows": rows, "seconds": watch.seconds}
 

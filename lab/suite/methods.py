@@ -120,9 +120,9 @@ def _baselines() -> list[Method]:
         "g-mean": lambda sample: tuned_threshold(*sample, metric="g_mean"),
     }
     return [
-        Method("untouched", "baseline", keep_boundary, "training", fixed=True),
-        Method("untouched@held-out", "baseline", keep_boundary, "held-out", fixed=True),
-        Method("untouched@fold-models", "baseline", keep_boundary, "fold-models", fixed=True),
+        Method("untouched", "baseline", keep_boundary, "training"),
+        Method("untouched@held-out", "baseline", keep_boundary, "held-out"),
+        Method("untouched@fold-models", "baseline", keep_boundary, "fold-models"),
         Method("smote", "baseline", keep_boundary, "smote"),
         Method("balanced-weights", "baseline", keep_boundary, "balanced"),
         Method("prior-threshold", "baseline", by_probability(prior_threshold, "training")),

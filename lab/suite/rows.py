@@ -1,13 +1,4 @@
-"""Tidy rows of the suite, and blocks by methods out of them.
-
-A certificate claims that the error of the population is at most U. The test rows show that error
-only up to chance: k of n rows are wrong. Two counts are therefore kept apart:
-
-- *covered*: k/n ≤ U, what a reader would check. A bound that is met exactly by the population is
-  exceeded by about half of all test parts, so a tight bound looks worse here than it is.
-- *contradicted*: so many wrong rows would have a probability below 5% if the error were U. Chance
-  alone contradicts at most 5% of the bounds that are met exactly, and fewer of the others.
-"""
+"""Tidy rows of the suite, and blocks by methods out of them."""
 
 from __future__ import annotations
 
@@ -17,19 +8,15 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom
 from sklearn.metrics import roc_auc_score
 
-from boundshift._promises.certificate import Certificate, Scores, certify_counts
 from boundshift._typing import FloatArray
 from lab.data.common import CommonDataset
 from lab.methods import Decision, Method, Outcome, failed_row, judge
 from lab.suite.data import half_of
 from lab.suite.train import Fit, FittedSplit, SuiteCache
 
-CONFIDENCE = 0.95
 _NAN = float("nan")
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +25,7 @@ class SuiteRow(Outcome):
 
     `dataset`, `family`, `half` and `model` say what was run; `rare` to how many minority rows the
     training part was thinned, 0 for all; `n_minority` is of the whole set, `auc` the area under
-    the ROC curve of the out-of-fold scores. `test_negative` and `test_positive` count test rows;
-    `claim_negative` and `claim_positive` are the errors that the method's curve claims.
-    `certificate` is the certificate's word, empty for models that were trained otherwise;
-    `certified_negative` and `certified_positive` are its bounds, each at 95%;
-    `covered_negative` and `covered_positive` say whether the test errors are not above them.
+    the ROC curve of the out-of-fold scores. `test_negative` and `test_positive` count test rows.
     """
 
     dataset: str
@@ -54,13 +37,6 @@ class SuiteRow(Outcome):
     auc: float = _NAN
     test_negative: int = 0
     test_positive: int = 0
-    claim_negative: float = _NAN
-    claim_positive: float = _NAN
-    certificate: str = ""
-    certified_negative: float = _NAN
-    certified_positive: float = _NAN
-    covered_negative: bool = False
-    covered_positive: bool = False
 
 
 def rows_of_fit(
@@ -84,98 +60,9 @@ def rows_of_fit(
 def _describe(
     fitted: FittedSplit, method: Method, decision: Decision, metrics: dict[str, float]
 ) -> dict[str, Any]:
-    """Return the columns that only the suite has: sizes, claims, and certificates."""
+    """Return the columns that only the suite has."""
     y = fitted.raw.y_test
-    described = {
-        "test_negative": int(np.sum(y == 0)),
-        "test_positive": int(np.sum(y == 1)),
-        "claim_negative": decision.claims[0],
-        "claim_positive": decision.claims[1],
-    }
-    if not method.post_hoc:
-        return described
-    found = certify_decision(fitted, method, decision)
-    negative, positive = found.error_bounds
-    return described | {
-        "certificate": found.status,
-        "certified_negative": negative,
-        "certified_positive": positive,
-        # A rate may round to the far side of the same rate.
-        "covered_negative": 1 - metrics["recall_negative"] <= negative + _ROUNDING,
-        "covered_positive": 1 - metrics["recall_positive"] <= positive + _ROUNDING,
-    }
-
-
-def certify_decision(fitted: FittedSplit, method: Method, decision: Decision) -> Certificate:
-    """Return what :func:`~boundshift.certify` says of a decision, on the scores at hand.
-
-    Rows held out give a certified claim. A threshold chosen on training scores is checked on these,
-    as somebody would who has nothing else, which is nominal. All else is checked out-of-fold.
-    """
-    scores: Scores = "out-of-fold"
-    if method.source == "held-out" or (method.source == "training" and not method.fixed):
-        scores = method.source
-    y, s = fitted.sample("fold-models" if method.source == "fold-models" else scores)
-    above = s > decision.threshold
-    return certify_counts(
-        (int(np.sum(above & (y == 0))), int(np.sum(~above & (y == 1)))),
-        (int(np.sum(y == 0)), int(np.sum(y == 1))),
-        (0, 1),
-        confidence=CONFIDENCE,
-        chosen_here=not method.fixed,
-        scores=scores,
-    )
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """Certificates of one method: how many, shares covered and contradicted, and means.
-
-    `least` is the share that has to be covered:
-    the 5% point of a binomial share, counting as many trials as there are blocks, since seeds and
-    relatives of a data set share their rows and are not independent trials.
-    """
-
-    n: int
-    covered: float
-    contradicted: float
-    bound: float
-    error: float
-    least: float
-
-    @property
-    def holds(self) -> bool:
-        """Whether enough are covered."""
-        return self.covered >= self.least
-
-
-def coverage(rows: Sequence[SuiteRow], label: str) -> Coverage:
-    """Count how often the certificates of some rows hold, for the errors of one class."""
-
-    def column(name: str) -> FloatArray:
-        return np.array([getattr(row, f"{name}_{label}") for row in rows], dtype=np.float64)
-
-    bounds, errors, sizes = column("certified"), 1 - column("recall"), column("test")
-    chance = binom.sf(np.round(errors * sizes) - 1, sizes, bounds)
-    return Coverage(
-        n=len(bounds),
-        covered=float(np.mean(errors <= bounds + _ROUNDING)),
-        contradicted=float(np.mean(chance < 1 - CONFIDENCE)),
-        bound=float(np.mean(bounds)),
-        error=float(np.mean(errors)),
-        least=least_share(len({(row.family, row.model) for row in rows})),
-    )
-
-
-def least_share(trials: int) -> float:
-    """Return the share below which coverage of 95% would be rejected at 5%, one-sided.
-
-    Examples
-    --------
-    >>> least_share(100)
-    0.91
-    """
-    return float(binom.ppf(1 - CONFIDENCE, trials, CONFIDENCE)) / trials if trials else 0.0
+    return {"test_negative": int(np.sum(y == 0)), "test_positive": int(np.sum(y == 1))}
 
 
 Unit = Literal["family and model", "family"]

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
-from typing import Any, get_args
+from dataclasses import replace
 
 import numpy as np
 
-from boundshift._promises.certificate import CertificateStatus
 from lab.experiment import Facts
 from lab.methods import METRICS
 from lab.statistics import average_ranks, compare, holm
@@ -18,7 +16,6 @@ from lab.suite.rows import (
     UNTOUCHED,
     Results,
     SuiteRow,
-    coverage,
     shares_of_gain,
 )
 from lab.suite.train import MODELS
@@ -70,7 +67,6 @@ def summarise(results: Results, default: str, *, by_model: bool = True) -> Facts
         "against": {metric: _against(results, metric, panel) for metric in METRICS},
         "goals": {},
         "shares": _shares(results, default),
-        "coverage": _coverage(results, default),
     }
     for metric in GOALS:
         ours, tuned, *_ = aiming_at(metric)
@@ -164,19 +160,3 @@ def _against(results: Results, metric: str, panel: Sequence[str]) -> dict[str, F
         }
         for name, pair in pairs.items()
     }
-
-
-def _coverage(results: Results, default: str) -> dict[str, dict[str, Facts]]:
-    """Return how often certificates hold: by word, then by decision, then by class."""
-    stem = default.split("@")[0]
-    stems = [f"{stem}@{source}" for source in ("held-out", "out-of-fold", "training")]
-    names = [default, *stems, BASELINE, "untouched", "untouched@held-out"]
-    classes = {"majority": "negative", "minority": "positive"}
-    found: dict[str, dict[str, Any]] = {word: {} for word in get_args(CertificateStatus)}
-    for name in dict.fromkeys(names):
-        rows = [row for row in results.of(name) if row.certificate]
-        for word in dict.fromkeys(row.certificate for row in rows):
-            mine = [row for row in rows if row.certificate == word]
-            held = {title: coverage(mine, label) for title, label in classes.items()}
-            found[word][name] = {k: asdict(c) | {"holds": c.holds} for k, c in held.items()}
-    return {word: said for word, said in found.items() if said}

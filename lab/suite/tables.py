@@ -14,7 +14,7 @@ from lab.experiment import Facts
 from lab.markdown import Cell, Line, Number, Table, p_value
 from lab.suite.figures import Picture, draw_gains
 from lab.suite.methods import METRIC_TITLES, aiming_at, title_of
-from lab.suite.rows import CLAIRVOYANT, CONFIDENCE
+from lab.suite.rows import CLAIRVOYANT
 from lab.suite.summary import BASELINE
 
 _ALL, _FEW = "All rare rows", "5, 10 and 20 rare rows together"
@@ -46,7 +46,6 @@ def _blocks(told: Facts, half: str) -> Iterator[tuple[str, str | Table | Picture
         yield f"{mark}ranks", rank_table(each, where)
         yield f"{mark}methods", method_table(each, where)
         yield f"{mark}tests", against_table(each, where)
-        yield f"{mark}certificates", coverage_table(each, where)
         for metric in each["goals"]:
             yield f"{mark}{metric}", goal_table(each, metric, where)
     if regimes:
@@ -238,36 +237,6 @@ def against_table(facts: Facts, where: str) -> Table:
             title: [line(name, found) for name, found in facts["against"][metric].items()]
             for metric, title in METRIC_TITLES.items()
             if metric in ("g_mean", "balanced_accuracy")
-        },
-    )
-
-
-_WORDS = {
-    "certified": "certified: rows that the deployed model has not seen",
-    "cross-fitted": "cross-fitted: out-of-fold scores, a claim about the models of the folds",
-    "nominal": "nominal: training scores, which flatter the model",
-}
-
-
-def coverage_table(facts: Facts, where: str) -> Table:
-    """Return how often certificates hold, by word and class, beside what they say."""
-
-    def line(method: str, label: str, found: Facts) -> Line:
-        covered = Number(found["covered"], best=found["holds"])
-        others = (Number(found[k]) for k in ("least", "contradicted", "bound", "error"))
-        return (title_of(method), label, str(found["n"]), covered, *others)
-
-    head = "Decision | Class | Claims | Covered | Needed | Contradicted | Mean bound | Mean error"
-    return Table(
-        f"{where}: certificates at {CONFIDENCE:.0%} for each class, by word.",
-        tuple(head.split(" | ")),
-        {
-            _WORDS[word]: [
-                line(method, label, found[label])
-                for method, found in decisions.items()
-                for label in ("majority", "minority")
-            ]
-            for word, decisions in facts["coverage"].items()
         },
     )
 

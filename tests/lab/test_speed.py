@@ -6,12 +6,10 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from boundshift import SupportRadius, find_boundary
-from boundshift.curves._paper import sequential_path
+from boundshift import find_boundary
 from lab.experiment import RESULTS
 from lab.markdown import fill
 from lab.speed import scale
-from lab.speed.brute_force import GRID_SIZE, _shares, brute_force
 
 
 @pytest.mark.filterwarnings("ignore")  # of few trees, and of boundaries that gain nothing
@@ -44,27 +42,6 @@ def test_files_are_measured_and_compared_with_memory(tmp_path):
     assert all(row.met for row in scale.agreement("files", found, expected))
     moved = [run | {"threshold": run["threshold"] + 1.0, "wrong": [0, 0]} for run in found]
     assert not any(row.met for row in scale.agreement("files", moved, expected))
-
-
-@pytest.mark.parametrize(
-    ("penalty", "make"),
-    [("count", SupportRadius.paper), ("proportional", SupportRadius.authors)],
-)
-@pytest.mark.parametrize("seed", range(2))
-def test_the_exact_solver_is_as_good_as_brute_force(seed, penalty, make):
-    rng = np.random.default_rng(seed)
-    y = (np.arange(150) < 20).astype(int)
-    scores = rng.standard_normal(150) + 4.0 * y
-    coarse = brute_force(y, scores, penalty=penalty)
-    exact = find_boundary(y, scores, curve=make(budget="all", stop_at_zero=False))
-    assert exact.geometry.slack == coarse.slack
-    # The grid misses the optimum by at most its step.
-    assert coarse.loss - 2 / GRID_SIZE <= exact.loss <= coarse.loss
-
-
-@pytest.mark.parametrize("sizes", [(1000, 10), (10, 1000), (50, 50), (7, 3), (2, 5)])
-def test_slack_grows_in_the_same_order(sizes):
-    assert list(zip(*sequential_path(sizes).tolist(), strict=True)) == _shares(sizes)
 
 
 def f1_at(y, p, threshold):

@@ -6,10 +6,9 @@ import json
 
 import numpy as np
 import pytest
-from scipy.stats import binom, wilcoxon
+from scipy.stats import wilcoxon
 from sklearn.metrics import roc_auc_score
 
-from boundshift import certify
 from boundshift.exceptions import InvalidInputError
 from lab.__main__ import main
 from lab.experiment import RESULTS
@@ -19,10 +18,10 @@ from lab.records import read_records
 from lab.suite.data import load_rows, split, suite_datasets
 from lab.suite.figures import Picture, draw_gains
 from lab.suite.methods import METHODS, PANEL, default_method, title_of
-from lab.suite.rows import Results, SuiteRow, coverage, least_share, rows_of_fit
+from lab.suite.rows import Results, SuiteRow, rows_of_fit
 from lab.suite.run import DOCS, choose_datasets, run_suite
 from lab.suite.summary import summarise, summarise_half
-from lab.suite.tables import coverage_table, make_tables, rank_table
+from lab.suite.tables import make_tables, rank_table
 from lab.suite.train import Fit, SuiteCache
 
 DEFAULT = default_method()
@@ -45,24 +44,6 @@ def test_a_row_says_what_the_threshold_does_to_the_test_rows(store, fitted_of):
     assert (row.family, row.half) == ("thyroid", "report")
 
 
-@pytest.mark.parametrize(
-    ("name", "scores", "chosen_here"),
-    [
-        ("smoothed/sum@training", "training", True),
-        ("blend/g-mean@fold-models", "out-of-fold", True),
-        ("smoothed/sum@held-out", "held-out", True),
-        ("untouched", "out-of-fold", False),
-    ],
-)
-def test_certificates_have_the_word_of_their_scores(store, fitted_of, name, scores, chosen_here):
-    (row,) = decide(store, name)
-    sample = fitted_of(FIT.model).sample(scores)
-    expected = certify(*sample, row.threshold, chosen_here=chosen_here, scores=scores)
-    assert row.certificate == expected.status
-    assert (row.certified_negative, row.certified_positive) == expected.error_bounds
-    assert row.covered_positive == (1 - row.recall_positive <= expected.error_bounds[1])
-
-
 def test_a_method_or_a_training_that_fails_is_a_row(store, monkeypatch):
     def fail(*arguments):
         raise ZeroDivisionError("nothing to divide")
@@ -73,34 +54,6 @@ def test_a_method_or_a_training_that_fails_is_a_row(store, monkeypatch):
     assert np.isnan(row.g_mean)
     monkeypatch.setattr(SuiteCache, "scores", fail)
     assert [r.status for r in decide(store, "smote", "untouched")] == ["FAILED", "FAILED"]
-
-
-@pytest.fixture
-def certified(row):
-    def make(bound, recall, size=100, **values):
-        given = {"certified_negative": bound, "recall_negative": recall, "test_negative": size}
-        return row(certificate="cross-fitted", **given, **values)
-
-    return make
-
-
-def test_an_error_at_the_bound_is_covered_and_one_above_is_not(certified):
-    assert coverage([certified(0.1, 0.9), certified(0.1, 0.89)], "negative").covered == 0.5
-
-
-def test_a_true_bound_is_contradicted_by_chance_in_at_most_a_twentieth(certified):
-    rng = np.random.default_rng(0)
-    rows = [certified(0.1, 1 - rng.binomial(100, 0.1) / 100) for _ in range(2000)]
-    assert 0.02 < coverage(rows, "negative").contradicted <= 0.05
-    assert coverage([certified(0.1, 0.8)], "negative").contradicted == 1.0
-
-
-def test_the_least_share_is_where_a_binomial_test_rejects_by_blocks_and_not_by_seeds(certified):
-    for n in (26, 65, 130):
-        k = round(least_share(n) * n)
-        assert binom.cdf(k, n, 0.95) >= 0.05 > binom.cdf(k - 1, n, 0.95)
-    rows = [certified(0.1, 0.9, seed=seed) for seed in range(9)]
-    assert coverage(rows, "negative").least == least_share(1)
 
 
 FITS = [
@@ -143,8 +96,7 @@ def ranked(row):
                     dataset=f"{family}1", family=family, model=model, method=method,
                     **dict.fromkeys(METRICS, value),
                     recall_negative=value, recall_positive=value, test_negative=100,
-                    test_positive=20, certificate="cross-fitted", certified_negative=1.1 - value,
-                    certified_positive=0.99 - value, seconds=0.001, fit_seconds=0.5,
+                    test_positive=20, seconds=0.001, fit_seconds=0.5,
                 ))  # fmt: skip
     return summarise(Results(rows), DEFAULT)
 
@@ -160,14 +112,6 @@ def test_the_best_of_a_column_is_marked(ranked):
     lines = {line[0]: line[1:] for line in rank_table(ranked, "All").sections[""]}
     for name, is_best in ((DEFAULT, True), ("untouched", False)):
         assert [cell.best for cell in lines[title_of(name)]] == [is_best] * 8
-
-
-def test_certificates_are_told_by_word_and_class(ranked):
-    ((title, section),) = coverage_table(ranked, "All").sections.items()
-    assert title.startswith("cross-fitted")
-    lines = [line for line in section if line[0] == title_of(DEFAULT)]
-    told = [(line[1], line[3].value, line[3].best) for line in lines]
-    assert told == [("majority", 1.0, True), ("minority", 0.0, False)]
 
 
 def test_the_share_of_the_gain_is_told_for_all_and_for_few_rows(row):
