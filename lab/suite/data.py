@@ -58,7 +58,7 @@ def suite_datasets() -> list[CommonDataset]:
     >>> len(sets), len({entry.family for entry in sets})
     (75, 26)
     """
-    return list_common("binary", min_imbalance=3.0, min_minority=20)
+    return list_common(min_imbalance=3.0, min_minority=20)
 
 
 @cache
@@ -83,7 +83,7 @@ def half_of(family: str) -> str:
 
 def load_rows(name: str) -> Rows:
     """Load a data set; of more than 6000 rows a stratified sample, always the same one."""
-    rows = Rows(*fetch_common(name, keep_missing=True))
+    rows = Rows(*fetch_common(name))
     if len(rows.y) <= MOST_ROWS:
         return rows
     kept, _ = train_test_split(

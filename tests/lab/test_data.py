@@ -13,51 +13,27 @@ from boundshift.exceptions import InvalidInputError, MissingExtraError
 from lab.data.common import fetch_common, list_common
 from lab.data.paper import MIMIC_FEATURES, PAPER_DATASETS, load_mimic, paper_split
 
-CATALOGUE = [
-    entry
-    for kind in ("binary", "multiclass")
-    for entry in list_common(kind, min_imbalance=1, min_minority=1)
-]
+CATALOGUE = list_common(min_imbalance=1, min_minority=1)
 
 
 @pytest.mark.parametrize("entry", CATALOGUE[::4], ids=lambda entry: entry.name)
 def test_the_catalogue_agrees_with_the_files(entry):
     X, y = fetch_common(entry.name)
-    sizes = np.bincount(y)
-    assert np.isfinite(X).all()
+    negative, positive = np.bincount(y)
     assert X.shape == (entry.n_samples, entry.n_features)
-    assert (len(sizes), sizes.min()) == (entry.n_classes, entry.n_minority)
-    assert (entry.n_classes == 2) == (entry.kind == "binary")
-    assert sizes.max() / sizes.min() == pytest.approx(entry.imbalance, abs=5e-5)
-
-
-def test_the_catalogue_is_large_and_obeys_its_filters():
-    assert len(list_common(min_imbalance=3, min_minority=1)) >= 90
-    assert len(list_common("multiclass")) >= 12
-    assert len({entry.name for entry in CATALOGUE}) == len(CATALOGUE)
-    few = list_common(min_imbalance=20, min_minority=30)
-    assert few
-    assert all(entry.imbalance >= 20 and entry.n_minority >= 30 for entry in few)
+    assert positive == entry.n_minority
+    assert negative / positive == pytest.approx(entry.imbalance, abs=5e-5)
+    assert not np.isinf(X).any()
 
 
 def test_known_rows_and_labels():
-    X, _ = fetch_common("glass")
-    assert X[0].tolist() == [1.52101, 13.64, 4.49, 1.10, 71.78, 0.06, 8.75, 0, 0]
+    X, _ = fetch_common("glass6")
+    assert len(X) == 214
     # The file calls its 143 majority rows "positive".
     assert np.bincount(fetch_common("ecoli-0_vs_1")[1]).tolist() == [143, 77]
-    assert np.bincount(fetch_common("nursery")[1]).min() >= 10
     # Three words of a sex become three columns, one of which is 1.
     assert set(fetch_common("abalone19")[0][:, :3].sum(axis=1)) == {1.0}
-
-
-def test_missing_values_become_the_median_or_stay():
-    kept, filled = fetch_common("hepatitis", keep_missing=True)[0], fetch_common("hepatitis")[0]
-    missing = np.isnan(kept)
-    assert missing.any()
-    np.testing.assert_array_equal(kept[~missing], filled[~missing])
-    many_valued = [j for j in np.flatnonzero(missing.any(axis=0)) if np.ptp(filled[:, j]) > 1]
-    for j in many_valued:
-        assert set(filled[missing[:, j], j]) == {np.nanmedian(kept[:, j])}
+    assert np.isnan(fetch_common("hepatitis")[0]).any()
 
 
 def test_an_absent_package_and_an_unknown_name_are_named(monkeypatch):
