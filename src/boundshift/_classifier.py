@@ -448,6 +448,7 @@ default="auto"
         by: str | Sequence[str] | None = None,
         row_cost: Any = None,
         sample_weight: Any = None,
+        cluster: Any = None,
     ) -> Any:
         """Report on two classes, from rows that ``fit`` has not seen.
 
@@ -469,6 +470,8 @@ default="auto"
         row_cost, sample_weight : array-like of shape (n_samples,), default=None
             Cost or frequency of each row, if ``fit`` had the same: the goal is then stated in
             them. Certificates count every row once.
+        cluster : array-like of shape (n_samples,), default=None
+            Which rows belong together, such as visits of one patient; as in :meth:`certify`.
 
         Returns
         -------
@@ -493,6 +496,7 @@ default="auto"
         # The room of reports imports this one.
         make = import_module("boundshift.report").report_classifier
         rows = {"by": by, "row_cost": row_cost, "sample_weight": sample_weight}
+        rows["cluster"] = cluster
         # Many classes have no report and are refused there, before their rows are read.
         rows["nominal"] = self._warn_of_reuse(X, y) if len(self.classes_) == 2 else ""
         return make(self, X, y, names=names, confidence=confidence, prevalence=prevalence, **rows)

@@ -16,7 +16,7 @@ def test_draws_running_errors_and_evidence():
     np.testing.assert_allclose(drawn[30].get_ydata()[-1], 1 / 30)
     evidence = [line.get_ydata() for line in bottom.lines if len(line.get_ydata()) == 30]
     np.testing.assert_allclose([e[-1] for e in evidence], monitor.e_values)
-    assert top.get_title() == "Nothing speaks against the certificate"
+    assert top.get_title() == "No evidence against the certificate"
     assert bottom.get_xlabel() == "rows seen"
 
 
@@ -25,7 +25,7 @@ def test_an_alarm_is_named_and_marked():
     monitor.update(["no", "yes"] * 30, [0.1, 0.9] * 30, when="2026-01-31")
     monitor.update(["yes"] * 30, [0.1] * 30, when="2026-02-28")
     display = MonitorDisplay.from_monitor(monitor)
-    assert display.axes_[0].get_title() == "Class yes errs more often than its certificate says"
+    assert display.axes_[0].get_title() == "Errors of class yes exceed the certificate"
     assert display.axes_[1].get_xlabel() == "date"
     assert display.axes_[0].patches
 

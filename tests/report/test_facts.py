@@ -20,6 +20,7 @@ from sklearn.metrics import (
 from boundshift import BoundaryWarning, Floors, InvalidInputError, certify, find_boundary
 from boundshift.report import Report, RowDetails, collect_facts
 from tests.report.problems import clopper_pearson, facts, rows, uniform
+from tests.stories.recount import next_wrong
 
 
 def counts(y, s, t):
@@ -156,6 +157,36 @@ def test_without_test_rows_the_bound_pays_for_the_choice():
     bounds = known["certificate"]["error_bounds"]
     assert bounds == pytest.approx([uniform(fp, 600, 0.05), uniform(fn, 50, 0.05)], rel=3e-3)
     assert bounds == list(certify(y, s, t, chosen_here=True).error_bounds)
+
+
+def test_the_next_rows_are_bounded_by_exact_counts():
+    y, s = rows(800, 90, seed=1)
+    _, fp, fn, _ = counts(y, s, facts()["boundary"]["threshold"])
+    missed, flagged = next_wrong(int(fn), 90), next_wrong(int(fp), 800)
+    said = [claim for claim in facts()["claims"] if "the next" in claim["claim"]]
+    assert [claim["claim"] for claim in said] == [
+        f"Of the next 100 sick patients, at most {missed} are missed, and of the next 100 healthy "
+        f"patients, at most {flagged} are flagged, each with 95% confidence"
+    ]
+    assert not any("the next" in c["claim"] for c in collect_facts(*rows())["claims"])
+
+
+def test_bounds_of_clusters_are_claimed_and_those_of_rows_are_not():
+    y, s = rows(200, 60, seed=1)
+    cluster = np.repeat(np.arange(len(y)), 5)  # every patient came five times
+    visits = np.repeat(y, 5), np.repeat(s, 5)
+    known = collect_facts(*rows(), test=visits, details=RowDetails(cluster=cluster))
+    t = known["boundary"]["threshold"]
+    bounds = certify(*visits, t, cluster=cluster).error_bounds
+    told = f"at most {math.ceil(1000 * bounds[1]) / 10}% with 95% confidence, averaged over"
+    assert told in known["verdict"]["sentence"]
+    assert known["verdict"]["status"] == known["claims"][0]["status"] == "certified"
+    assert "1,300 test rows in 260 clusters" in known["verdict"]["note"]
+    assert bounds[1] > certify(*visits, t).error_bounds[1]  # of rows it would be too narrow
+    assert known["certificate"]["status"] == "nominal"
+    assert finding(known, "proof")["level"] == "good"
+    with pytest.raises(InvalidInputError, match="`cluster` must go with test rows"):
+        collect_facts(*visits, details=RowDetails(cluster=cluster))
 
 
 def test_seen_rows_certify_nothing():

@@ -37,6 +37,17 @@ def upper(wrong, n, delta):
     return 1.0 if wrong >= n else float(beta.isf(delta, wrong + 1, n - wrong))
 
 
+def next_wrong(wrong, n, m=100):
+    """Return the most wrong rows among m more, by exact hypergeometric sums of whole numbers."""
+
+    def chance(more):
+        among = range(max(0, wrong + more - m), wrong + 1)
+        ways = sum(math.comb(n, i) * math.comb(m, wrong + more - i) for i in among)
+        return Fraction(ways, math.comb(n + m, wrong + more))
+
+    return max((more for more in range(m + 1) if chance(more) > DELTA), default=0)
+
+
 def percent(part, whole=1):
     """Return a share in percent: of counts exactly, ties to even."""
     exact = isinstance(part, int | np.integer) and isinstance(whole, int | np.integer)
@@ -202,6 +213,11 @@ class Judged:
                 f"The shifted model {verb} at most {most(upper(k, n, DELTA))} of {who} in the long "
                 f"run (95% confidence; {k:,} of {n:,} seen)."
             )
+        yield (
+            f"Of the next 100 {positives}, at most {next_wrong(missed, self.n[1])} are missed, and "
+            f"of the next 100 {negatives}, at most {next_wrong(flagged, self.n[0])} are flagged, "
+            "each with 95% confidence."
+        )
 
     def findings(self, positives, negatives):
         """Return the sentences below the slider."""
@@ -250,11 +266,13 @@ class Judged:
             yield f"{rows_have} the same features as an earlier row"
         yield f"threshold {short(self.threshold)} the shifted boundary"
         yield (
-            f"{positives} found {percent(hits, self.n[1])} {percent(missed, self.n[1])} missed, "
+            f"recall: {positives} found {percent(hits, self.n[1])} "
+            f"{percent(missed, self.n[1])} missed, "
             f"at most {most(upper(missed, self.n[1], DELTA))}"
         )
         yield (
-            f"{negatives} flagged {percent(flagged, self.n[0])} at most "
+            f"specificity: {negatives} not flagged {percent(self.n[0] - flagged, self.n[0])} "
+            f"{percent(flagged, self.n[0])} flagged, at most "
             f"{most(upper(flagged, self.n[0], DELTA))}"
         )
         yield (

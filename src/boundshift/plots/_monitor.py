@@ -110,7 +110,7 @@ class MonitorDisplay(Display):
         seen = [path.log_e_values.max() for path in self.paths if len(path.rows)]
         bottom.set_ylim(0.01, max(3 * self.e_value_needed, 2 * float(np.exp(min(max(seen), 300)))))
         top.set_ylim(bottom=0)
-        top.set_ylabel("on the wrong side")
+        top.set_ylabel("error rate")
         percent_axis(top.yaxis)
         top.tick_params(labelbottom=False)
         bottom.set_xlabel("date" if self._has_dates else "rows seen")
@@ -123,8 +123,8 @@ class MonitorDisplay(Display):
         for alarm in self.alarms:
             self._draw_alarm(alarm, palette)
         labels = ", ".join(str(alarm.label) for alarm in self.alarms)
-        told = f"Class {labels} errs more often than its certificate says"
-        top.set_title(told if self.alarms else "Nothing speaks against the certificate")
+        told = f"Errors of class {labels} exceed the certificate"
+        top.set_title(told if self.alarms else "No evidence against the certificate")
         keys.append(line_key("enough for an alarm", color=palette.ink, lw=1.2))
         add_legend(bottom, keys, palette, below=0.3)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift._boundary import Boundary
-from boundshift._promises.certificate import Certificate, Scores, certify_counts
+from boundshift._promises.certificate import Certificate, Scores, certify, certify_counts
 from boundshift._promises.zone import Zone
 from boundshift._scores import ScoreSample
 from boundshift._typing import BoolArray, FloatArray
@@ -53,6 +53,8 @@ class RowDetails:
         Weight of each row, if the boundary was chosen by weights.
     column : str, default=None
         Name of the costs or weights.
+    cluster : array-like of shape (n_samples,), default=None
+        Which rows belong together, such as visits of one patient, for bounds that allow for it.
     """
 
     probability: ArrayLike | None = None
@@ -61,6 +63,7 @@ class RowDetails:
     row_cost: ArrayLike | None = None
     sample_weight: ArrayLike | None = None
     column: str | None = None
+    cluster: ArrayLike | None = None
 
     def check(self, n: int) -> RowDetails:
         """Return the columns as arrays of n values each; raise if one has another length."""
@@ -85,6 +88,7 @@ class RowDetails:
             None if self.row_cost is None else as_row_cost(self.row_cost, n),
             None if self.sample_weight is None else as_weights(self.sample_weight, n),
             self.column,
+            None if self.cluster is None else _column("cluster", self.cluster, n),
         )
 
 
@@ -196,7 +200,11 @@ class Evidence:
     weighted_prevalence: float
     """The same by weight, for the goal."""
     shifted: Certificate
-    """At the boundary, on the judging rows."""
+    """At the boundary, on the judging rows, each counted by itself."""
+    clustered: Certificate | None
+    """The same of clusters, where rows come in clusters."""
+    sum_bound: float
+    """Bound of the sum of both error rates."""
     old_wrong: tuple[int, int]
     """Judging rows on the wrong side of the model's own threshold."""
     rows: PairedRows
@@ -211,6 +219,11 @@ class Evidence:
     def where(self) -> str:
         """Which rows were counted, in words."""
         return f"on the {'test rows' if self.tested else 'rows that chose the threshold'}"
+
+    @property
+    def certificate(self) -> Certificate:
+        """What is claimed: of clusters where there are some, else of rows."""
+        return self.shifted if self.clustered is None else self.clustered
 
 
 def gather(
@@ -284,8 +297,22 @@ def gather(
         scores="held-out" if is_tested else scores,
         threshold=threshold,
     )
+    clustered, both = None, certificate.at(confidence, joint=True)
     if nominal:
         certificate = replace(certificate, status="nominal", reason=nominal)
+    elif details.cluster is not None:
+        if not is_tested:
+            raise InvalidInputError(
+                "`cluster` must go with test rows, got rows that chose the boundary. Hold out "
+                "whole clusters, and pass them as `test`."
+            )
+        claims: dict[str, Any] = {"cluster": details.cluster, "confidence": confidence}
+        clustered, both = (
+            certify(is_positive, judged_scores, threshold, joint=joint, **claims)
+            for joint in (False, True)
+        )
+        reason = "Rows of one cluster are alike, and bounds from counts of rows ignore that"
+        certificate = replace(certificate, status="nominal", reason=reason)
     return Evidence(
         boundary=boundary,
         names=read_names(names, labels),
@@ -301,6 +328,8 @@ def gather(
         prevalence=share,
         weighted_prevalence=weighted_share,
         shifted=certificate,
+        clustered=clustered,
+        sum_bound=sum(both.error_bounds),
         old_wrong=_wrong(judging, old),
         rows=rows,
         scores=judged_scores,

@@ -93,10 +93,15 @@ class Aim:
     """Whether it is the cost of 1,000 decisions."""
 
 
+def _is_capacity(rule: Rule) -> bool:
+    return isinstance(rule, Rate) and rule.rate == "flagged"
+
+
 def aim_of(rule: Rule) -> Aim:
     """Return what a rule makes best; of floors, what is best among boundaries that keep them."""
     if isinstance(rule, Floors):
-        return aim_of(rule.objective)
+        # Of boundaries that use a capacity, the one that finds the most is best.
+        return aim_of(Rate("recall") if _is_capacity(rule.objective) else rule.objective)
     if isinstance(rule, Cost):
         miss, alarm = rule.false_negative, rule.false_positive
         return Aim(
@@ -208,7 +213,7 @@ def judge_goal(evidence: Evidence) -> Goal | None:
     floors = boundary.rule if isinstance(boundary.rule, Floors) else None
     objective = boundary.rule if floors is None else floors.objective
     default = GMean() if floors is not None else boundary.curve.default_rule
-    is_default = isinstance(objective, type(default))
+    is_default = isinstance(objective, type(default)) or _is_capacity(objective)
     if floors is None and is_default and rows.amount is None:
         return None
     items = [] if floors is None else _judge_floors(floors, evidence)

@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike
 from boundshift import __version__
 from boundshift._promises.certificate import Certificate
 from boundshift._view import ScoreAxis
-from boundshift._words import at_least, at_most, claim_text, class_rows, number, percent
+from boundshift._words import at_least, at_most, claim_text, class_rows, number, percent, sentence
 from boundshift._writing import is_special, write_whole
 from boundshift.curves import Empirical
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
@@ -45,7 +45,7 @@ _SCRIPT = ("rates.js", "threshold.js", "goals.js", "take.js")
 _FRAME_HEIGHT = 900
 _WIDTH, _PLOT = 1000, 240
 _LANE, _BOTTOM, _CEILING = 150, 140, 34
-_CERTIFICATE = ("status", "certified", "method", "errors", "error_bounds", "wrong")
+_CERTIFICATE = ("status", "certified", "reason", "method", "errors", "error_bounds", "wrong")
 # In a script element these could end it, open a comment, or end a line of the program.
 _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -270,6 +270,7 @@ def _for_script(facts: Mapping[str, Any]) -> str:
             "fixed": certificate["method"] == "clopper-pearson",
         },
         "status": certificate["status"],
+        "reason": sentence(certificate["reason"]),
         "prevalence": facts["prevalence"],
     }
     text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
@@ -393,6 +394,7 @@ def report_classifier(
     by: str | Sequence[str] | None = None,
     row_cost: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    cluster: ArrayLike | None = None,
     **known: Any,
 ) -> Report:
     """Report on a fitted :class:`~boundshift.BoundShiftClassifier`; see its method ``report``."""
@@ -427,6 +429,7 @@ def report_classifier(
             groups=_groups(X, by),
             row_cost=row_cost,
             sample_weight=sample_weight,
+            cluster=cluster,
         ),
         shell="shifted.positive_scores(X_new) > {threshold}",
         **known,

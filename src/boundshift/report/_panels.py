@@ -142,7 +142,7 @@ def compare(methods: Sequence[Mapping[str, Any]] | None, evidence: Evidence) -> 
     """
     if methods is None:
         cuts = {
-            "model's own threshold": evidence.old_threshold,
+            "the model's own threshold": evidence.old_threshold,
             "shifted": evidence.boundary.threshold,
         }
         methods = [

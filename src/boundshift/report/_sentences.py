@@ -26,6 +26,7 @@ _GOOD_AUC, _POOR_AUC = 0.85, 0.65
 # Training scores with this much more area than fresh rows are called optimistic.
 _OPTIMISM = (0.02, 0.08)
 _FEW_FLAGGED = 20
+_NEXT = 100  # further rows of which a claim speaks
 _MOST_GROUPS, _FEWEST_ROWS = 10, 20  # of a calibration
 
 
@@ -103,22 +104,27 @@ def sentences(evidence: Evidence, better: str | None = None) -> dict[str, Any]:
 
 
 def _verdict(evidence: Evidence) -> Verdict:
-    shifted, names = evidence.shifted, evidence.names
+    shifted, names, claimed = evidence.shifted, evidence.names, evidence.certificate
     old = tuple(k / n for k, n in zip(evidence.old_wrong, shifted.n_samples, strict=True))
     alarms, before = (count_alarms(each, evidence.prevalence) for each in (shifted.errors, old))
     base = _choose_base((shifted.errors[1], old[1]))
     missed, missed_before = (round(base * each[1]) for each in (shifted.errors, old))
     told = f"Of {base:,} {names.positives} the shifted model is expected to miss {missed:,}"
-    if shifted.status == "nominal":
+    if claimed.status == "nominal":
         told = f"Of {base:,} {names.positives} in training the shifted model misses {missed:,}"
     told += " as before" if missed == missed_before else f" instead of {missed_before:,}"
     parts = [Sentence(f"{told}.")]
-    if shifted.certified:  # only the bound of a rate, not of a count, is claimed
-        bound = claim(f"at most {at_most(shifted.error_bounds[1])}", evidence.confidence)
-        parts = [Sentence(f"{told},"), Sentence(f"{bound}.", "certified")]
+    if claimed.certified:  # only the bound of a rate, not of a count, is claimed
+        bound = claim(f"at most {at_most(claimed.error_bounds[1])}", evidence.confidence)
+        bound = f"{bound}{_over_clusters(evidence)}."
+        parts = [Sentence(f"{told},"), Sentence(bound, "certified")]
     parts.append(Sentence(_say_alarms(alarms, before, evidence)))
     told = " ".join(part.text for part in parts)
-    return Verdict(told, parts, shifted.status, _note(evidence), alarms)
+    return Verdict(told, parts, claimed.status, _note(evidence), alarms)
+
+
+def _over_clusters(evidence: Evidence) -> str:
+    return "" if evidence.clustered is None else ", averaged over clusters"
 
 
 def _choose_base(shares: tuple[float, ...]) -> int:
@@ -165,11 +171,11 @@ def _say_alarms(now: Alarms, before: Alarms, evidence: Evidence) -> str:
 
 def _note(evidence: Evidence) -> str:
     """Say which rows the verdict rests on."""
-    shifted, n = evidence.shifted, sum(evidence.shifted.n_samples)
+    status, n = evidence.certificate.status, sum(evidence.shifted.n_samples)
     here = f"No test rows were given: measured on the {n:,} rows that chose the threshold"
-    if shifted.status == "nominal":
-        return f"Nothing here is certified. {sentence(shifted.reason)}"
-    if shifted.status == "cross-fitted":
+    if status == "nominal":
+        return f"Nothing here is certified. {sentence(evidence.shifted.reason)}"
+    if status == "cross-fitted":
         return (
             f"{here}, each scored by a model fitted without it. The deployed model is another one: "
             "nothing is certified of it. Keep rows apart for a test."
@@ -179,22 +185,33 @@ def _note(evidence: Evidence) -> str:
             f"{here}, so the estimates are optimistic. The “at most” allows for that choice. It is "
             "valid only if these rows were not used for training."
         )
+    among = ""
+    if evidence.clustered is not None:
+        among = f" in {len(np.unique(np.asarray(evidence.details.cluster))):,} clusters"
     return (
-        f"Measured on {n:,} test rows. The “at most” is valid only if they were used neither for "
-        "training nor for choosing the threshold. The other numbers are estimates."
+        f"Measured on {n:,} test rows{among}. The “at most” is valid only if they were used "
+        "neither for training nor for choosing the threshold. The other numbers are estimates."
     )
 
 
 def _claims(evidence: Evidence) -> Iterator[Statement]:
     """Yield each claim of the report."""
-    shifted, names = evidence.shifted, evidence.names
+    shifted, names, claimed = evidence.shifted, evidence.names, evidence.certificate
     for i, verb, who in ((1, "misses", names.positives), (0, "flags", names.negatives)):
         told = (
-            f"The shifted model {verb} at most {at_most(shifted.error_bounds[i])} of {who} in the "
-            f"long run ({sure(shifted.confidence)}; {shifted.wrong[i]:,} of "
-            f"{shifted.n_samples[i]:,} seen)"
+            f"The shifted model {verb} at most {at_most(claimed.error_bounds[i])} of {who} in the "
+            f"long run{_over_clusters(evidence)} ({sure(shifted.confidence)}; "
+            f"{shifted.wrong[i]:,} of {shifted.n_samples[i]:,} seen)"
         )
-        yield Statement(told, shifted.status, f"{shifted.reason}.")
+        yield Statement(told, claimed.status, f"{claimed.reason}.")
+    if shifted.certified and evidence.tested:
+        flagged, missed = shifted.next_rows(_NEXT)
+        told = (
+            f"Of the next {_NEXT} {names.positives}, at most {missed} are missed, and of the next "
+            f"{_NEXT} {names.negatives}, at most {flagged} are flagged, each with "
+            f"{sure(shifted.confidence)}"
+        )
+        yield Statement(told, shifted.status, "It holds if they are of the same kind.")
     reason = {
         "certified": "They hold for all thresholds together, so you may choose by looking at them.",
         "cross-fitted": "They are about the models of the folds, for all thresholds together.",
@@ -202,7 +219,7 @@ def _claims(evidence: Evidence) -> Iterator[Statement]:
     }[shifted.status]
     yield Statement("The bounds beside the slider, wherever it stands", shifted.status, reason)
     status, reason = "nominal", "The threshold was chosen on these rows, so they are optimistic."
-    if shifted.status == "nominal":
+    if claimed.status == "nominal":
         reason = sentence(shifted.reason)
     elif evidence.tested:
         status, reason = "estimate", "Fair estimates: these rows were used for nothing else."
@@ -241,9 +258,10 @@ def _diagnose(evidence: Evidence, goal: Goal | None, better: str | None) -> Diag
         answer, first = Answer.NO, by_key["proof"]
         told = "Do not use it yet: these rows do not show that it is better than chance."
     elif goal is not None and goal.state == State.MISSED:
-        told = "Improve it: the goal is missed."
+        told, first = "Improve it: the goal is missed.", None
+        told = f"{told} Train a better model, choose the threshold on more rows, or ask for less."
     elif goal is not None and goal.state == State.WORSE:
-        told = "Improve it: by its goal it does worse than the model's own threshold."
+        told, first = "Use the model's own threshold: by the goal it does better.", None
     elif better is not None:
         told, first = f"Use {better} instead: by the goal it does better on these rows.", None
     elif levels["separation"] == levels["overlap"] == "good" and "bad" not in levels.values():
@@ -296,8 +314,8 @@ def _overlap(best: float) -> Finding:
 
 def _proof(evidence: Evidence) -> Finding:
     """Say whether the model is shown to beat chance, both bounds holding together."""
-    names, status = evidence.names, evidence.shifted.status
-    total = sum(evidence.shifted.at(evidence.confidence, joint=True).error_bounds)
+    names, status = evidence.names, evidence.certificate.status
+    total = evidence.sum_bound
     text = (
         f"With {sure(evidence.confidence)}, the shares of {names.positives} missed and of "
         f"{names.negatives} flagged add up to at most {at_most(total)} in the long run. By chance "
@@ -356,7 +374,7 @@ def _optimism(auc: float, evidence: Evidence) -> Finding | None:
 
 def _row_count(evidence: Evidence) -> Finding:
     """Say what the rows of the smaller class can show at best."""
-    certificate, names = evidence.shifted, evidence.names
+    certificate, names = evidence.certificate, evidence.names
     i = int(np.argmin(certificate.n_samples))
     who, least = (names.negatives, names.positives)[i], certificate.floors[i]
     text = (
@@ -437,7 +455,7 @@ def _zone(zone: Zone, evidence: Evidence) -> dict[str, Any]:
         if not evidence.zone_found_here:
             bound = float(clopper_pearson(errors, rows, 1.0 - zone.confidence))
             promise = (
-                f"promised were at most {most}, and these rows by themselves show at most "
+                f"the promise is at most {most}, and these rows alone show at most "
                 f"{at_most(bound)} with {sure(zone.confidence)}"
             )
         told = f"Of {who}, {errors:,} of {rows:,} are called {other} here; {promise}."

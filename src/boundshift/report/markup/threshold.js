@@ -17,7 +17,7 @@
       return "“At most” is about the models of the folds, each of which left rows out; the deployed one is another.";
     }
     if (data.status !== "certified") {
-      return "Nothing here is certified: the model was trained on these rows, and they flatter it.";
+      return "Nothing beside the slider is certified. " + data.reason;
     }
     if (report.isShifted(stop) && data.shifted.fixed) {
       return "“At most” is for this threshold alone, which was fixed before these rows were looked at.";
@@ -49,6 +49,7 @@
     write("where", shifted ? "the shifted boundary" : stop === data.own ? "the model's own" : "your threshold");
     write("found", percent(1 - rates.missed));
     write("missed", percent(rates.missed));
+    write("spared", percent(1 - rates.alarmed));
     write("flagged", percent(rates.alarmed));
     write("missed-bound", atMost(bound[1]));
     write("flagged-bound", atMost(bound[0]));
