@@ -24,6 +24,7 @@ from boundshift._validation import are_signs, as_known_scores, as_row_cost, as_r
 from boundshift._words import summary_text
 from boundshift.curves import Blend, ClopperPearson, Empirical, ErrorCurve, as_curve
 from boundshift.curves._base import Solution, status_of
+from boundshift.curves._clusters import Betting, order_clusters
 from boundshift.curves._paper import SupportGeometry
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Cost, Floors, Rule, Sum, as_rule
@@ -380,6 +381,7 @@ def find_boundary(
     sample_weight: ArrayLike | None = None,
     row_cost: ArrayLike | None = None,
     scale: Scale = "auto",
+    cluster: ArrayLike | None = None,
 ) -> Boundary:
     r"""Find the decision boundary at which a rule on class-wise error curves is least.
 
@@ -412,6 +414,9 @@ def find_boundary(
         Whether scores are decided on their log-odds, and the threshold is returned as a
         probability. "auto": if all scores lie in [0, 1], unless all are 0 or 1 or the same.
         "raw": never. "probability": always, and scores outside [0, 1] are refused.
+    cluster : array-like of shape (n_samples,), default=None
+        Id of each row's cluster, such as the patient, for promised floors of recall and
+        specificity. The rates are then averages over clusters, each counting once.
 
     Returns
     -------
@@ -463,6 +468,15 @@ def find_boundary(
     >>> round(found.threshold, 2), found.wrong
     (0.59, (2, 0))
     """
+    if cluster is not None:
+        if curve is not None or row_cost is not None or sample_weight is not None:
+            raise InvalidInputError(
+                "`cluster` must go without curve, sample_weight and row_cost, got one of them. "
+                "Use rule=Floors(recall=0.9), for example."
+            )
+        boundary = decide_by_cluster(y_true, y_score, cluster, rule, pos_label, scale)
+        warn_of(boundary, stacklevel=3)
+        return boundary
     if row_cost is not None:
         check_row_cost(curve, rule, sample_weight)
         boundary = decide_by_row(y_true, y_score, row_cost, pos_label, scale)
@@ -585,6 +599,30 @@ def decide_by_row(
     errors = float(rates[0][0]), float(rates[1][0])
     found = found._replace(errors=errors, value=found.value * unit)
     return _record(Solution(found, status_of(sample)), sample, Empirical(), Cost())
+
+
+def decide_by_cluster(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    cluster: ArrayLike,
+    rule: str | Rule | None,
+    pos_label: object = None,
+    scale: Scale = "raw",
+) -> Boundary:
+    """Return the boundary that keeps floors where rows come in clusters."""
+    is_kept = isinstance(rule, Floors) and set(rule.asked) <= {"recall", "specificity"}
+    if not isinstance(rule, Floors) or not is_kept or rule.level is None:
+        raise InvalidInputError(
+            "`cluster` must go with promised floors of recall and specificity, got "
+            f"rule={rule!r}. Use Floors(recall=0.9); other rules promise nothing, and their "
+            "boundary does not need clusters: certify it on other rows."
+        )
+    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=False)
+    clusters = order_clusters(is_positive, scores, cluster)
+    sample = replace(ScoreSample.from_labels(is_positive, scores), labels=labels).on_scale(scale)
+    _check_direction(sample, rule)
+    curve = Betting(rule.level)
+    return _record(curve.solve_clusters(sample, rule, clusters), sample, curve, rule)
 
 
 def _check_direction(sample: ScoreSample, rule: Rule) -> None:

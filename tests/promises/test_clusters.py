@@ -1,11 +1,27 @@
 """Certificates, next rows and monitors of rows that come in clusters."""
 
+import itertools
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from boundshift import Certificate, InvalidInputError, Monitor, certify
+from boundshift import (
+    Boundary,
+    Certificate,
+    Cost,
+    Floors,
+    InvalidInputError,
+    Monitor,
+    Status,
+    certify,
+    find_boundary,
+    find_zone,
+    rows_needed,
+)
 from boundshift._promises.certificate import certify_counts
+from boundshift.curves._clusters import bound_mean, choose_bets, most_wrong_rows
 
 
 def draw_clusters(rng, n, size, rate, correlation):
@@ -41,6 +57,109 @@ def test_the_bound_of_clusters_holds(n, size, rate, correlation):
         assert stats.binom.sf(naive - 1, runs, 0.05) < 1e-6
 
 
+@pytest.mark.parametrize("mean", [0.02, 0.3, 0.6])
+def test_the_capital_has_a_mean_of_one_where_the_claim_is_true(mean):
+    """All 2^8 outcomes of clusters right or wrong as a whole, each with its probability."""
+    bets, total = choose_bets(mean, 8, 0.05), 0.0
+    for outcome in itertools.product([0.0, 1.0], repeat=8):
+        chance = math.prod(mean if x else 1 - mean for x in outcome)
+        factors = (math.prod(1 - c + c * (1 - x) / (1 - mean) for x in outcome) for _, c in bets)
+        total += chance * sum(w * f for (w, _), f in zip(bets, factors, strict=True))
+    assert total == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(("n", "rate"), [(30, 0.01), (30, 0.1), (60, 0.5), (60, 0.97)])
+def test_the_bound_holds_over_all_counts_of_whole_clusters(n, rate):
+    """The order is random and has a fixed seed, so orders are drawn besides."""
+    k, rng = np.arange(n + 1), np.random.default_rng(0)
+    failed = [
+        np.mean([
+            bound_mean(rng.permutation(np.repeat([1.0, 0.0], [i, n - i])), 0.05) < rate
+            for _ in range(20)
+        ])
+        for i in k
+    ]  # fmt: skip
+    assert np.sum(stats.binom.pmf(k, n, rate) * failed) <= 0.055
+
+
+def test_clusters_without_errors_show_what_rows_without_errors_do():
+    for n in (5, 59, 400):
+        assert bound_mean(np.zeros(n), 0.05) == pytest.approx(1 - 0.05 ** (1 / n), rel=1e-3)
+    ids = np.repeat(np.arange(59), 3)
+    assert most_wrong_rows(ids, 0.05, 0.05) == 0
+    assert most_wrong_rows(ids[3:], 0.05, 0.05) == -1
+    assert rows_needed(0.05, clustered=True) == 59
+
+
+@pytest.mark.parametrize(("error", "share"), [(0.1, 0.04), (0.05, 0.02)])
+def test_clusters_needed_are_the_fewest_that_show_it(error, share):
+    n = rows_needed(error, wrong_share=share, clustered=True)
+    wrong = int(share * n)
+    assert bound_mean(np.repeat([0.0, 1.0], [n - wrong, wrong]), 0.05) <= error + 1e-3
+    assert rows_needed(error, wrong_share=share) < n
+
+
+def draw_sizes(rng, n, kind, correlation):
+    """Return normal scores of clusters with 1 to 50 rows; the average over clusters is normal."""
+    effect = rng.normal(size=n) * correlation**0.5
+    sizes = rng.integers(1, 51, n) if kind == "mixed" else np.where(effect > 0, 1, 50)
+    ids = np.repeat(np.arange(n), sizes)
+    return ids, effect[ids] + rng.normal(size=len(ids)) * (1 - correlation) ** 0.5
+
+
+@pytest.mark.parametrize("kind", ["mixed", "informative"])
+@pytest.mark.parametrize(("correlation", "errors"), [(0.0, 0.1), (0.5, 0.1), (1.0, 0.3)])
+def test_floors_and_zones_of_clusters_are_kept(kind, correlation, errors):
+    rng, runs, broken = np.random.default_rng(2), 150, np.zeros(3)
+    rule = Floors(recall=1 - errors)
+    for _ in range(runs):
+        ids, s = draw_sizes(rng, 80, kind, correlation)
+        other, low = draw_sizes(rng, 80, kind, correlation)
+        y, all_ids = np.repeat([1, 0], [len(s), len(low)]), np.append(ids, 80 + other)
+        scores = np.append(s, -low - 3)
+        zone = find_zone(y, scores, errors, cluster=all_ids)
+        floor = find_boundary(y, scores, rule=rule, cluster=all_ids)
+        misses = stats.norm.cdf([zone.low, floor.threshold])
+        broken += [*(misses > errors), stats.norm.cdf(-zone.high - 3) > errors]
+    assert stats.binom.sf(broken - 1, runs, 0.05).min() > 1e-3
+
+
+def test_floors_of_clusters_stand_where_their_test_does():
+    rng = np.random.default_rng(3)
+    ids, s = draw_sizes(rng, 120, "mixed", 0.4)
+    y = (np.arange(len(s)) % 2).astype(int)
+    s = s + 3 * y
+    found = find_boundary(y, s, rule=Floors(recall=0.8), cluster=ids)
+    allowed = most_wrong_rows(ids[y == 1][np.argsort(s[y == 1])], 0.2, 0.05)
+    assert found.wrong[1] <= allowed
+    assert found.errors[1] == pytest.approx(0.2)
+    assert (
+        find_boundary(y, s, rule=Floors(recall=0.8, then="specificity"), cluster=ids).wrong[1]
+        == allowed
+    )
+    assert "averages over 120 negative and 119 positive clusters" in found.message
+    assert Boundary.from_json(found.to_json()).to_json() == found.to_json()
+    assert find_zone(y, s, 0.2, cluster=ids).n_clusters == (120, 119)
+    with pytest.warns(UserWarning, match="needs at least 299 positive clusters, .*there are 119"):
+        unmet = find_boundary(y, s, rule=Floors(recall=0.99), cluster=ids)
+    assert unmet.status is Status.UNMET
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"rule": Cost()}, "promised floors of recall"),
+        ({"rule": Floors(precision=0.5)}, "promised floors of recall"),
+        ({"rule": Floors(recall=0.5, confidence=None)}, "promised floors of recall"),
+        ({"rule": Floors(recall=0.5), "sample_weight": [1.0] * 4}, "must go without curve"),
+        ({"rule": Floors(recall=0.5), "cluster": ["a", "A ", "b", "c"]}, "blanks or case"),
+    ],
+)
+def test_boundaries_that_clusters_do_not_change_are_refused(options, words):
+    with pytest.raises(InvalidInputError, match=words):
+        find_boundary([0, 0, 1, 1], [0, 1, 2, 3], **({"cluster": [1, 2, 3, 4]} | options))
+
+
 def test_the_rate_is_the_average_over_clusters():
     y = np.repeat([0, 1], [12, 4])
     s = np.concatenate([[1.0] * 9, [-1.0] * 3, [1.0] * 4])  # nine wrong rows in one cluster
@@ -57,10 +176,10 @@ def test_the_rate_is_the_average_over_clusters():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"cluster": [1, 2]}, "one id for each of 4 rows, got 2"),
+        ({"cluster": [1, 2]}, "one value for each of 4 rows, got 2"),
         ({"chosen_here": True}, "`cluster` must go with a threshold fixed before"),
         ({"sample_weight": [1.0] * 4}, "`cluster` must go with"),
-        ({"cluster": [1, None, 2, 3]}, "`cluster` must hold a label"),
+        ({"cluster": [1, None, 2, 3]}, "`cluster` must hold an id"),
     ],
 )
 def test_requests_that_clusters_cannot_answer_are_refused(change, words):

@@ -31,11 +31,11 @@ from numpy.typing import ArrayLike
 from scipy.stats import hypergeom
 
 from boundshift._boundary import Boundary
-from boundshift._promises.clusters import as_clusters, bound_mean, cluster_errors
 from boundshift._result.records import Record
 from boundshift._scores import LARGEST_SCORE, ScoreSample
 from boundshift._typing import BoolArray, FloatArray, IndexArray
 from boundshift._validation import as_choice, as_positive, as_real_column, as_rows, as_share
+from boundshift.curves._clusters import as_clusters, bound_mean, cluster_errors
 from boundshift.curves._counts import ConfidenceCurve
 from boundshift.curves._floors import most_wrong
 from boundshift.curves._uniform import clopper_pearson, uniform_bound

@@ -23,11 +23,11 @@ from scipy.special import xlogy
 
 from boundshift._boundary import check_probabilities, look_like_probabilities
 from boundshift._promises.certificate import Certificate, read_scores, read_threshold
-from boundshift._promises.clusters import as_clusters
 from boundshift._result.records import Record, read_json
 from boundshift._typing import FloatArray
 from boundshift._validation import as_column, as_scores, as_share, count_missing
 from boundshift._writing import write_whole
+from boundshift.curves._clusters import as_clusters
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 
 When = str | int | float | None

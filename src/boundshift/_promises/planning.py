@@ -12,6 +12,7 @@ from boundshift._promises.certificate import bound_error
 from boundshift._scores import Scores, ScoreSample
 from boundshift._status import Status
 from boundshift._validation import as_share
+from boundshift.curves._clusters import refutes_counts
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors
 
@@ -29,6 +30,7 @@ def rows_needed(
     wrong_share: float = 0.0,
     chance: float | None = None,
     chosen_here: bool = False,
+    clustered: bool = False,
 ) -> int:
     r"""Return how many rows of a class it takes to certify an error rate.
 
@@ -47,6 +49,10 @@ def rows_needed(
         rate, and the certificate succeeds with at least this probability.
     chosen_here : bool, default=False
         Whether the threshold will be chosen on the same rows.
+    clustered : bool, default=False
+        Whether rows come in clusters, such as patients with several visits. The answer is then
+        the number of clusters, and `wrong_share` the share of clusters that will be wrong in every
+        row: the worst case, since clusters that vary less need fewer.
 
     Returns
     -------
@@ -67,6 +73,8 @@ def rows_needed(
     (59, 181)
     >>> rows_needed(error=0.1, wrong_share=0.05, chance=0.8)
     179
+    >>> rows_needed(error=0.05, clustered=True), rows_needed(0.05, wrong_share=0.02, clustered=True)
+    (59, 294)
 
     A precision of 0.9 where one row in a hundred is positive:
 
@@ -75,11 +83,11 @@ def rows_needed(
     (29, 7329)
     """
     if isinstance(error, Floors):
-        if confidence is not None or wrong_share or chance is not None or chosen_here:
+        if confidence is not None or wrong_share or chance is not None or chosen_here or clustered:
             raise InvalidInputError(
-                "`confidence`, `wrong_share`, `chance` and `chosen_here` must be left out with "
-                f"{error!r}, which has a confidence of its own and is chosen on the same rows. Set "
-                "Floors(confidence=...), or ask for the rows of one error rate."
+                "`confidence`, `wrong_share`, `chance`, `chosen_here` and `clustered` must be left "
+                f"out with {error!r}, which has a confidence of its own and is chosen on the same "
+                "rows. Set Floors(confidence=...), or ask for the rows of one error rate."
             )
         if error.level is None:
             raise InvalidInputError(
@@ -92,6 +100,11 @@ def rows_needed(
     delta = 1.0 - as_share("confidence", confidence)
     if chance is not None:
         as_share("chance", chance)
+    if clustered and chosen_here:
+        raise InvalidInputError(
+            "`clustered` must go with a threshold fixed before, got chosen_here=True. Hold out "
+            "whole clusters that have not chosen the threshold."
+        )
     if not 0.0 <= share < error:
         raise InvalidInputError(
             f"`wrong_share` must be at least 0 and below `error`, {error:g}, got "
@@ -100,6 +113,8 @@ def rows_needed(
 
     def fewest(wrong: int) -> int:
         def is_enough(n: int) -> bool:
+            if clustered:
+                return n > 0 and refutes_counts(wrong, n, error, delta)
             return bound_error(wrong, n, delta, chosen_here=chosen_here) <= error + _ROUNDING
 
         return _least(is_enough, wrong)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -26,6 +25,8 @@ from boundshift._scores import Scale, Scores, ScoreSample
 from boundshift._status import Status
 from boundshift._typing import FloatArray
 from boundshift._validation import as_choice, as_known_scores, as_rows, as_share
+from boundshift.curves._clusters import most_wrong_rows, order_clusters
+from boundshift.curves._floors import most_wrong
 from boundshift.curves._uniform import clopper_pearson
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Floors
@@ -60,6 +61,9 @@ class Zone(Record):
     precision, npv : float or None, default=None
         With the stated confidence, at least this share of the rows predicted positive is
         positive, and at least this share of the rows predicted negative is negative.
+    n_clusters : tuple of int or None, default=None
+        Clusters of each class, where rows come in clusters. Errors are then averages over
+        clusters, each counting once.
     """
 
     low: float
@@ -73,6 +77,7 @@ class Zone(Record):
     scale: str | None = None
     precision: float | None = None
     npv: float | None = None
+    n_clusters: tuple[int, int] | None = None
 
     _format: ClassVar[str] = "boundshift.zone"
 
@@ -94,16 +99,19 @@ class Zone(Record):
         for i, (limit, kept) in enumerate(((self.high, "above"), (self.low, "up to"))):
             if math.isinf(limit):
                 needed = math.ceil(math.log(1 - self.confidence) / math.log(1 - self.errors[i]))
+                units = "rows" if self.n_clusters is None else "clusters"
                 said.append(
                     f"No limit can promise at most {self.errors[i]:g} errors of class "
-                    f"{self.labels[i]!r}: it takes at least {needed} of its rows, and there are "
-                    f"{self.n_samples[i]}. Collect more, or allow more errors."
+                    f"{self.labels[i]!r}: it takes at least {needed} of its {units}, and there are "
+                    f"{(self.n_clusters or self.n_samples)[i]}. Collect more, or allow more errors."
                 )
             else:
                 said.append(
                     f"Of class {self.labels[i]!r} at most {self.errors[i]:g} lie {kept} "
                     f"{limit:.6g}, with {self.confidence:g} confidence."
                 )
+        if self.n_clusters is not None:
+            said.append("Shares are averages over clusters.")
         return " ".join(said)
 
     def _predictive_values(self) -> list[str]:
@@ -257,6 +265,7 @@ def find_zone(
     npv: float | None = None,
     pos_label: object = None,
     scale: Scale = "auto",
+    cluster: ArrayLike | None = None,
 ) -> Zone:
     r"""Find the limits outside of which error rates or predictive values are promised.
 
@@ -281,6 +290,9 @@ def find_zone(
     scale : {"auto", "probability", "raw"}, default="auto"
         As in :func:`~boundshift.find_boundary`. Only the one boundary of an empty zone depends on
         it: the middle of two scores, by log-odds where scores are probabilities.
+    cluster : array-like of shape (n_samples,), default=None
+        Id of each row's cluster, such as the patient, with `errors` only. The error rates are
+        then averages over clusters, each counting once.
 
     Returns
     -------
@@ -296,6 +308,9 @@ def find_zone(
 
     Each limit stands in the middle between this score and the next one outwards, of either class.
     That decides no row otherwise and survives a column of single precision.
+
+    Rows in clusters are counted by a bet on the clusters' means (:func:`~boundshift.certify`);
+    the farthest limit that passes keeps its promise, since the evidence falls with the limit.
 
     Predictive values are tested in sequence, as by :class:`~boundshift.Floors`, each at half of
     :math:`\delta`; all boundaries that pass hold together. Where the limits cross, one boundary
@@ -313,10 +328,10 @@ def find_zone(
     """
     as_share("confidence", confidence)
     if precision is not None or npv is not None:
-        if precision is None or npv is None or errors is not None:
+        if precision is None or npv is None or errors is not None or cluster is not None:
             raise InvalidInputError(
-                "`precision` and `npv` must be given together and without `errors`, got "
-                f"precision={precision!r}, npv={npv!r} and errors={errors!r}. Use "
+                "`precision` and `npv` must be given together and without `errors` or `cluster`, "
+                f"got precision={precision!r}, npv={npv!r} and errors={errors!r}. Use "
                 "find_zone(y, s, precision=0.5, npv=0.98), for example."
             )
         asked = as_share("precision", precision), as_share("npv", npv)
@@ -327,15 +342,23 @@ def find_zone(
     is_positive, scores, labels = as_rows(
         y_true, y_score, pos_label, symmetric=symmetric, one_class=True
     )
+    read_scores("y_score", scores)
+    delta, counts, n_clusters = 1.0 - confidence, None, None
+    if cluster is not None:
+        ids = order_clusters(is_positive, scores, cluster)
+        negative, positive = (most_wrong_rows(ids[i], allowed[i], delta) for i in (0, 1))
+        counts = negative, positive
+        n_clusters = len(np.unique(ids[0])), len(np.unique(ids[1]))
     if 0 < np.sum(is_positive) < len(scores):
         sample = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=symmetric)
-        return zone_of(sample, allowed, confidence, scale)
-    as_choice("scale", scale, get_args(Scale))
-    scores = np.sort(read_scores("y_score", scores))
-    classes = Scores(scores[~is_positive]), Scores(scores[is_positive])
-    least, most = _limits(classes, allowed, 1.0 - confidence)
-    low, high = _outwards(classes, least, most)
-    return _zone(classes, labels, low, high, allowed, confidence, None)
+        found = zone_of(sample, allowed, confidence, scale, counts)
+    else:
+        as_choice("scale", scale, get_args(Scale))
+        ordered = np.sort(scores)
+        classes = Scores(ordered[~is_positive]), Scores(ordered[is_positive])
+        low, high = _outwards(classes, *_limits(classes, allowed, delta, counts))
+        found = _zone(classes, labels, low, high, allowed, confidence, None)
+    return replace(found, n_clusters=n_clusters)
 
 
 def as_errors(errors: object) -> tuple[float, float]:
@@ -356,8 +379,12 @@ def zone_of(
     allowed: tuple[float, float],
     confidence: float,
     scale: Scale = "raw",
+    counts: tuple[int, int] | None = None,
 ) -> Zone:
-    """Return the zone of a sample of raw scores, known score by score or read in passes."""
+    """Return the zone of a sample of raw scores, known score by score or read in passes.
+
+    Counts are rows of each class that may be wrong; None counts by Clopper and Pearson's bound.
+    """
     delta = 1.0 - confidence
     are_probabilities = sample.are_probabilities(scale)
     if sample.is_reversed:
@@ -366,7 +393,7 @@ def zone_of(
             "ones. Negate the scores or pass the other label as pos_label."
         )
     classes = (sample.negative, sample.positive)
-    least, high = _limits(classes, allowed, delta)
+    least, high = _limits(classes, allowed, delta, counts)
     if least > high:  # one boundary keeps both promises
         log_odds = sample.find_log_odds() if are_probabilities else None
         if log_odds is None:
@@ -417,11 +444,19 @@ def _zone(
 
 
 def _limits(
-    classes: tuple[Scores, Scores], allowed: tuple[float, float], delta: float
+    classes: tuple[Scores, Scores],
+    allowed: tuple[float, float],
+    delta: float,
+    counts: tuple[int, int] | None = None,
 ) -> tuple[float, float]:
     """Return the largest limit for the positive class and the least for the negative one."""
-    negative, positive = classes
-    return -_limit(positive.mirrored(), allowed[1], delta), _limit(negative, allowed[0], delta)
+    sides = classes[0], classes[1].mirrored()
+    wrong = counts or [_most_wrong(c.n, a, delta) for c, a in zip(sides, allowed, strict=True)]
+    negative, positive = (
+        math.inf if k < 0 else float(c.at(np.array([c.n - 1 - k]))[0])
+        for c, k in zip(sides, wrong, strict=True)
+    )
+    return -positive, negative
 
 
 def _outwards(classes: tuple[Scores, Scores], low: float, high: float) -> tuple[float, float]:
@@ -442,13 +477,6 @@ def _middle(low: float, high: float) -> float:
     return middle if middle < high else float(low)
 
 
-def _limit(scores: Scores, allowed: float, delta: float) -> float:
-    """Return the least limit above which at most some share of a class lies, or infinity."""
-
-    def bound(wrong: int) -> float:
-        return float(clopper_pearson(np.array([wrong]), scores.n, delta)[0])
-
-    wrong = bisect_right(range(scores.n), allowed, key=bound) - 1
-    if wrong < 0:
-        return math.inf
-    return float(scores.at(np.array([scores.n - 1 - wrong]))[0])
+def _most_wrong(n: int, allowed: float, delta: float) -> int:
+    """Return how many of n rows may be wrong, -1 if not even none."""
+    return most_wrong(lambda k, n: clopper_pearson(k, n, delta), n, allowed)

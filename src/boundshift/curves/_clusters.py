@@ -1,0 +1,226 @@
+r"""Bounds for rows that come in clusters, such as several visits of one patient.
+
+Rows of one cluster resemble each other, so bounds that count rows are too narrow. The clusters
+are independent, and the mean error of a cluster is a number in [0, 1]: a bet on these numbers
+bounds their expectation whatever the dependence within a cluster.
+
+Against the claim that the expectation is at least m, the capital
+
+.. math:: W_t(m) = \sum_j w_j \prod_{i \le t} \left(1 - c_j + c_j \frac{1 - x_i}{1 - m}\right)
+
+is a nonnegative supermartingale that starts at 1 for any shares :math:`c_j` of the capital in
+[0, 1]. It ever reaches :math:`1/\delta` with probability at most :math:`\delta` (Ville's
+inequality). Bets of this kind are those of Waudby-Smith and Ramdas (2024, Journal of the Royal
+Statistical Society B 86). Three shares are fixed before: the one that is best for clusters which
+are right or wrong as a whole, and two larger ones for clusters whose means vary less.
+
+The capital falls with every :math:`x_i`. So a threshold that leaves more rows on the wrong side
+has less of it, and the farthest threshold that passes keeps its promise (monotone risk control):
+if it were too far, the nearest threshold that is too far would have passed, too.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import brentq
+from scipy.special import expit, xlogy
+
+from boundshift._scores import ScoreSample
+from boundshift._search import search_gaps
+from boundshift._status import Status
+from boundshift._typing import BoolArray, FloatArray, IndexArray, IntArray
+from boundshift._validation import as_column, count_missing, find_distinct
+from boundshift.curves._base import Solution, status_of
+from boundshift.curves._counts import ConfidenceCurve
+from boundshift.curves._floors import describe_unmet
+from boundshift.exceptions import InvalidInputError
+from boundshift.rules import Floors
+
+Bets = tuple[tuple[float, float], ...]
+"""Weights and shares of the capital."""
+
+# Weights, and multiples of the share that is best for clusters right or wrong as a whole.
+_WEIGHTS, _MULTIPLES = (0.5, 0.25, 0.25), (1.0, 2.0, 4.0)
+# Means between two of these have the same bets, so that evidence grows with the mean.
+_EDGES = expit(np.arange(30, -31, -1) * math.log(2.0)).tolist()
+_SEED = 0
+
+
+def as_clusters(cluster: ArrayLike, n: int) -> IndexArray:
+    """Return the number of each row's cluster, in the order of the sorted ids."""
+    ids = as_column("cluster", cluster, "Pass the ids of the same rows.", n)
+    missing = count_missing(ids)
+    if missing:
+        raise InvalidInputError(
+            f"`cluster` must hold an id for each row, got {missing} missing. Drop those rows, or "
+            "give each an id of its own if it belongs to no other."
+        )
+    distinct = find_distinct(ids, "cluster")
+    if distinct.dtype.kind in "UO":
+        spelled = [" ".join(str(each).split()).casefold() for each in distinct]
+        first, twins = np.unique(spelled, return_counts=True)
+        if len(first) < len(distinct):
+            twin = str(first[np.argmax(twins > 1)])
+            raise InvalidInputError(
+                "`cluster` must hold ids that differ by more than blanks or case, got two that "
+                f"read {twin!r}. Spell each id in one way."
+            )
+    return np.searchsorted(distinct, ids)
+
+
+def cluster_errors(is_wrong: BoolArray, cluster: IndexArray) -> FloatArray:
+    """Return the share of wrong rows of each cluster that has rows."""
+    rows = np.bincount(cluster)
+    return np.asarray(np.bincount(cluster, is_wrong)[rows > 0] / rows[rows > 0])
+
+
+def bound_mean(values: FloatArray, delta: float) -> float:
+    """Return an upper bound of the expectation of independent numbers in [0, 1].
+
+    It is the greatest mean that the capital does not refute. The order of the numbers is random
+    with a fixed seed.
+
+    Examples
+    --------
+    >>> round(bound_mean(np.zeros(100), 0.05), 3), bound_mean(np.ones(9), 0.05)
+    (0.03, 1.0)
+    """
+    n, right = len(values), 1.0
+    x = np.random.default_rng(_SEED).permutation(values)
+    for left in _EDGES if n else ():
+        bets = choose_bets(left, n, delta)
+        if _evidence(x, left, bets) < 0.0:
+            if right == 1.0 or _evidence(x, right, bets) < 0.0:
+                return right
+            return float(brentq(lambda m, b=bets: _evidence(x, m, b), left, right, xtol=1e-12))
+        right = left
+    return right
+
+
+def most_wrong_rows(cluster: IndexArray, most: float, delta: float) -> int:
+    """Return how many rows may be wrong if the mean error of clusters is to be at most `most`.
+
+    -1 if not even none can be promised. Rows are given by their cluster, in the order in which a
+    threshold would wrong them.
+    """
+    _, cluster = np.unique(cluster, return_inverse=True)
+    rows = np.bincount(cluster)
+    order = np.random.default_rng(_SEED).permutation(len(rows))
+    bets = choose_bets(most, len(rows), delta) if len(rows) else ()
+
+    def fails(k: int) -> bool:
+        shares = np.bincount(cluster[:k], minlength=len(rows)) / rows
+        return not len(rows) or _evidence(shares[order], most, bets) < 0.0
+
+    return bisect_left(range(len(cluster) + 1), True, key=fails) - 1
+
+
+def refutes_counts(wrong: int, n: int, mean: float, delta: float) -> bool:
+    """Return whether n clusters, some wrong as a whole and the others right, refute a mean.
+
+    In the order in which the capital is least: it is taken at the end.
+    """
+    capital = [
+        math.log(weight)
+        + (n - wrong) * math.log(1.0 - c + c / (1.0 - mean))
+        + (wrong * math.log(1.0 - c) if wrong and c < 1.0 else -math.inf if wrong else 0.0)
+        for weight, c in choose_bets(mean, n, delta)
+    ]
+    return bool(np.logaddexp.reduce(capital) >= -1e-12)
+
+
+def order_clusters(
+    is_positive: BoolArray, scores: FloatArray, cluster: ArrayLike
+) -> tuple[IndexArray, IndexArray]:
+    """Return the clusters of each class's rows, in the order in which a threshold wrongs them."""
+    ids, order = as_clusters(cluster, len(scores)), np.argsort(scores, kind="stable")
+    falling = order[::-1]
+    return ids[falling[~is_positive[falling]]], ids[order[is_positive[order]]]
+
+
+@dataclass(frozen=True)
+class Betting(ConfidenceCurve):
+    """The bound of a bet on the mean errors of clusters."""
+
+    name = "betting"
+    assumptions = "Independent clusters of scores that the model has not seen."
+    formula = "the greatest mean that bets on the means of clusters do not refute"
+    reference = "Waudby-Smith & Ramdas 2024, Journal of the Royal Statistical Society B 86"
+
+    def bound(self, wrong: ArrayLike, n: int) -> FloatArray:
+        """Return the claim for each number of clusters that are wrong as a whole."""
+        counts = np.atleast_1d(np.asarray(wrong, dtype=np.intp))
+        return np.array([bound_mean(np.repeat([1.0, 0.0], [k, n - k]), self.delta) for k in counts])
+
+    def solve_clusters(
+        self, sample: ScoreSample, rule: Floors, clusters: tuple[IndexArray, IndexArray]
+    ) -> Solution:
+        """Return the boundary that keeps floors of recall and specificity, if there is one.
+
+        Clusters are those of `order_clusters`. The error of a class without a floor is estimated.
+        """
+        each = self.delta / len(rule.asked)
+        most = [1.0 - rule.asked.get(name, 0.0) for name in ("specificity", "recall")]
+        allowed = [
+            len(ids) if share == 1.0 else most_wrong_rows(ids, share, each)
+            for ids, share in zip(clusters, most, strict=True)
+        ]
+
+        def claim(i: int, wrong: IntArray) -> FloatArray:
+            # Within the floor if and only if its test is passed, and growing with the count.
+            n = len(clusters[i])
+            beyond = most[i] + (1.0 - most[i]) * (wrong - allowed[i]) / max(n - allowed[i], 1)
+            return np.where(wrong <= allowed[i], np.minimum(wrong / n, most[i]), beyond)
+
+        def errors(t: FloatArray) -> tuple[FloatArray, FloatArray]:
+            above, below = sample.count_wrong(t)
+            return claim(0, above), claim(1, below)
+
+        found = search_gaps(errors, rule, sample)
+        counts = [int(k[0]) for k in sample.count_wrong(np.array([found.threshold]))]
+        claims = []
+        for ids, k, share, limit in zip(clusters, counts, most, allowed, strict=True):
+            bound = bound_mean(cluster_errors(np.arange(len(ids)) < k, ids), each)
+            claims.append(share if share < 1.0 and k <= limit else bound)
+        unmet = rule.missed(claims[0], claims[1], sample.n_samples)
+        found = found._replace(errors=(claims[0], claims[1]))
+        numbers = len(np.unique(clusters[0])), len(np.unique(clusters[1]))
+        said = f"Rates are averages over {numbers[0]} negative and {numbers[1]} positive clusters."
+        kept = f"Every floor is kept with {self.confidence:g} confidence."
+        if unmet:
+            text = describe_unmet(rule, unmet, numbers, self.delta).replace(" rows", " clusters")
+            return Solution(found, Status.UNMET, detail=f"{text} {said}")
+        return Solution(found, status_of(sample), detail=f"{kept} {said}")
+
+
+def choose_bets(mean: float, n: int, delta: float) -> Bets:
+    """Return the bets of n numbers against a mean; weights are multiplied by delta.
+
+    The first share is the best one if a share q of the clusters is wrong, where q is the largest
+    that can be told from the mean: n times their Kullback-Leibler divergence is the logarithm of
+    what is to be won.
+    """
+    goal = math.log(1.0 / (_WEIGHTS[0] * delta)) / n
+
+    def gain(q: float) -> float:
+        divergence = xlogy(q, q / mean) + xlogy(1.0 - q, (1.0 - q) / (1.0 - mean))
+        return float(divergence) - goal
+
+    first = 1.0 - brentq(gain, 0.0, mean) / mean if gain(0.0) > 0.0 else 1.0
+    shares = (min(k * first, (1.0 + first) / 2) if k > 1.0 else first for k in _MULTIPLES)
+    return tuple((w * delta, share) for w, share in zip(_WEIGHTS, shares, strict=True))
+
+
+def _evidence(x: FloatArray, mean: float, bets: Bets) -> float:
+    """Return the logarithm of delta times the largest capital; from 0 on the mean is refuted."""
+    with np.errstate(divide="ignore"):
+        parts = [
+            math.log(weight) + np.cumsum(np.log((1.0 - c) + c * ((1.0 - x) / (1.0 - mean))))
+            for weight, c in bets
+        ]
+    return max(float(np.logaddexp.reduce(parts).max()), -1e3)
