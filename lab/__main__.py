@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 CLAIMS = ("coverage", "deployed", "floors", "zones", "monitor", "interval")
-EXPERIMENTS = {name: f"lab.claims.{name}" for name in (*CLAIMS, "models")} | {
+EXPERIMENTS = {name: f"lab.claims.{name}" for name in (*CLAIMS, "fresh", "models")} | {
     name: f"lab.speed.{name}" for name in ("speed", "training")
 }
 SCRIPTS = {

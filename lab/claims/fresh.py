@@ -34,6 +34,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from boundshift import BoundShiftClassifier, find_boundary
 from boundshift._app.comparison import tuned_threshold
+from boundshift._scores import Scale
 from boundshift._typing import FloatArray
 from boundshift.metrics import binary_metrics
 from lab.data.fresh import FRESH, fetch_fresh
@@ -114,17 +115,19 @@ def judge(name: str, model: str, rare: int, seed: int) -> dict[str, tuple[float,
         deciding = ours.deciding_sample_.scores
         folds = folds_of(y)
         crossed = np.empty(len(y)) if means else deciding
-        for part, rows in zip(ours.estimators_ if means else (), folds, strict=means):
-            crossed[rows] = _response(part, X[rows])
-        for_f1 = find_boundary(y, deciding, rule="f1", scale=ours.boundary_.scale)
-    middle = 0.5 if ours.boundary_.scale == "probability" else 0.0
+        if means:  # those of repeated folds come later
+            for part, rows in zip(ours.estimators_, folds, strict=False):
+                crossed[rows] = _response(part, X[rows])
+        scale: Scale = "probability" if hasattr(whole, "predict_proba") else "raw"
+        for_f1 = find_boundary(y, deciding, rule="f1", scale=scale)
+    middle = 0.5 if scale == "probability" else 0.0
     flagged = {
         "untouched": own > middle,
         "clairvoyant": own > tuned_threshold(test.y, own, metric="g_mean"),
-        "clairvoyant, mean": deployed > tuned_threshold(test.y, deployed, metric="g_mean"),
+        "clairvoyant of the mean": deployed > tuned_threshold(test.y, deployed, metric="g_mean"),
         "best cut": deployed > tuned_threshold(y, deciding, metric="g_mean"),
         "ours": ours.predict(test.X) == 1,
-        "ours, f1": for_f1.predict(deployed) == 1,
+        "ours for f1": for_f1.predict(deployed) == 1,
     }
     for aim in TRIES:
         try:
@@ -160,8 +163,7 @@ def collect(quick: bool) -> Facts:
 
 def read(facts: Facts) -> pd.DataFrame:
     """Return tidy rows with G-mean, balanced accuracy, and F1 at the training rows' share."""
-    # A comma may stand in a method's name.
-    parts = [line.split(",", 6)[:6] + line.split(",", 6)[6].rsplit(",", 2) for line in facts["rows"]]
+    parts = [line.split(",") for line in facts["rows"]]
     rows = pd.DataFrame(parts, columns=list(facts["columns"]))
     rows = rows.astype({"rare": int, "share": float, "specificity": float, "recall": float})
     low, high, share = rows["specificity"], rows["recall"], rows["share"]
@@ -273,9 +275,9 @@ def _f1(rows: pd.DataFrame) -> str:
     for rare, regime in _REGIMES.items():
         for model in (m for m in MODELS if m in every.loc[rare].index):
             part = every.loc[(rare, model)]
-            pair = compare(part["ours, f1"].to_numpy(), part["tuned/f1"].to_numpy())
+            pair = compare(part["ours for f1"].to_numpy(), part["tuned/f1"].to_numpy())
             lines.append(
-                [regime, model, float(part["tuned/f1"].mean()), float(part["ours, f1"].mean()),
+                [regime, model, float(part["tuned/f1"].mean()), float(part["ours for f1"].mean()),
                  p_value(pair.p_value)]
             )  # fmt: skip
     return table('rows | model | tuned for F1 | boundshift, rule="f1" | p', lines)

@@ -102,8 +102,11 @@ def fetch_fresh(name: str) -> tuple[FloatArray, IntArray]:
     features = table.drop(columns=["rownames", entry.label, *entry.drop])
     words = features.select_dtypes(exclude=["number", "bool"])
     many = [column for column in words if words[column].nunique() > _MOST_CATEGORIES]
-    encoded = pd.get_dummies(features.drop(columns=many).astype(dict.fromkeys(
-        (column for column in words if column not in many), "object")))
+    encoded = pd.get_dummies(
+        features.drop(columns=many).astype(
+            dict.fromkeys((column for column in words if column not in many), "object")
+        )
+    )
     X = encoded.to_numpy(dtype=np.float64)
     return X, (table[entry.label] == entry.rare).to_numpy().astype(np.int64)
 
