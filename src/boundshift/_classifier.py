@@ -73,7 +73,8 @@ class BoundShiftClassifier(ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin
         is one model; any other mean keeps all K models and takes K times the time and space. False
         trains one more model, on all rows. "auto" deploys the mean if the folds together train on
         every row, each on every class, and the mean is one linear model or the rarest class has
-        fewer than 100 rows.
+        fewer than 100 rows. Models with at most ten distinct scores, such as a decision tree,
+        repeat the folds five times if a mean is deployed for fewer than 100 rare rows.
     pos_label : label, default=None
         The positive class, to which a floor, a cost or F1 refers. None: the greater of 0 and 1, -1
         and 1, False and True; of other labels the rarer one.

@@ -9,16 +9,19 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import (
     RepeatedStratifiedKFold,
+    StratifiedKFold,
     StratifiedShuffleSplit,
     TimeSeriesSplit,
 )
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from boundshift import BoundShiftClassifier
+from boundshift.metrics import binary_metrics
 from boundshift.models._mean import MeanOfModels, collapse_linear, mean_scores
 from boundshift.models._training import MANY_RARE_ROWS
 
@@ -197,3 +200,70 @@ def test_steps_that_learn_otherwise_are_not_collapsed(two):
     ]
     assert collapse_linear(models) is None
     assert collapse_linear([models[0], models[0][-1]]) is None
+
+
+def draw_few(seed, n_rare=20):
+    """Draw rows to train on, few of them rare, and rows to test on."""
+    X, y = make_classification(
+        6000, n_features=8, n_informative=4, weights=[0.9], class_sep=1.2, random_state=seed
+    )
+    kept = np.concatenate([np.flatnonzero(y[:3000] == 0)[:300], np.flatnonzero(y == 1)[:n_rare]])
+    rest = np.setdiff1d(np.arange(len(y)), kept)
+    return X[kept], y[kept], X[rest], y[rest]
+
+
+@pytest.mark.filterwarnings("ignore:The scores take two values")
+@pytest.mark.parametrize(
+    ("model", "options", "n_rare", "n_models"),
+    [
+        (DecisionTreeClassifier(random_state=0), {}, 20, 25),
+        (KNeighborsClassifier(), {"ensemble": True}, 20, 25),
+        (DecisionTreeClassifier(random_state=0), {"cv": StratifiedKFold(5)}, 20, 5),
+        (DecisionTreeClassifier(random_state=0), {"ensemble": True}, 120, 5),
+        (GaussianNB(), {}, 20, 5),
+        (LogisticRegression(), {}, 20, 5),
+    ],
+)
+def test_folds_are_repeated_for_few_rare_rows_and_few_distinct_scores(
+    model, options, n_rare, n_models
+):
+    X, y, *_ = draw_few(0, n_rare)
+    clf = BoundShiftClassifier(model, **options).fit(X, y)
+    assert len(clf.estimators_) == n_models
+    again = BoundShiftClassifier(model, **options).fit(X, y)
+    np.testing.assert_array_equal(clf.deciding_sample_.scores, again.deciding_sample_.scores)
+
+
+@pytest.mark.filterwarnings("ignore:The scores take two values")
+def test_no_fold_is_repeated_for_one_model():
+    X, y, *_ = draw_few(0)
+    clf = BoundShiftClassifier(DecisionTreeClassifier(random_state=0), ensemble=False).fit(X, y)
+    assert not hasattr(clf, "estimators_")
+    assert len(np.unique(clf.deciding_sample_.scores)) == 2
+
+
+def test_repeated_folds_score_each_row_by_the_mean_of_five_models_without_it():
+    X, y, *_ = draw_few(0)
+    clf = BoundShiftClassifier(DecisionTreeClassifier(random_state=0)).fit(X, y)
+    # A tree grown on all rows but some fits every row it has seen, so wrong votes are of others.
+    votes = np.stack([model.predict(X) for model in clf.estimators_]).reshape(5, 5, -1)
+    wrong = (votes != y).sum(axis=(0, 1))
+    # A sure tree's log-odds are ln 2: its probability of 0 counts as half of the least other one.
+    score = np.where(y == 1, 1, -1) * np.log(2) * (1 - 2 * wrong / 5)
+    np.testing.assert_allclose(clf.deciding_sample_.scores, expit(score), atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:The scores take two values")
+def test_repeated_folds_place_the_threshold_of_trees():
+    gains = []
+    for seed in range(8):
+        X, y, X_test, y_test = draw_few(seed)
+        model = DecisionTreeClassifier(random_state=0)
+        g_means = [
+            binary_metrics(y_test, BoundShiftClassifier(model, cv=cv).fit(X, y).predict(X_test))[
+                "g_mean"
+            ]
+            for cv in (5, StratifiedKFold(5))
+        ]
+        gains.append(g_means[0] - g_means[1])
+    assert np.mean(gains) > 0.05

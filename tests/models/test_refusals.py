@@ -154,7 +154,7 @@ def test_what_gives_no_rows_is_no_cv(cv, options):
 STAYING = {
     "no margins": (lambda: fit(FOREST, ensemble=False), "must be the model's own margins"),
     "no intercept": (lambda: fit(GaussianNB(), ensemble=False), "the shift, got GaussianNB"),
-    "a mean": (lambda: fit(FOREST, ensemble=True), "got the mean of 5 RandomForestClassifiers"),
+    "a mean": (lambda: fit(FOREST, ensemble=True), "got the mean of 25 RandomForestClassifiers"),
     "votes of pairs": (lambda: fit(SVC(), labels=THREE, ensemble=False), "two classes, got one of"),
     "dart": (
         lambda: fit(xgboost.XGBClassifier(n_estimators=3, booster="dart"), cv=None),

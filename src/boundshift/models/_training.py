@@ -66,6 +66,9 @@ Split = tuple[IndexArray, IndexArray]
 
 # With fewer rows of the rarest class, the mean of the folds' models is deployed.
 MANY_RARE_ROWS = 100
+# A tree's scores have few distinct values, the mean of several trees has more. Where to cut those
+# shows only if the rows that decide are scored by a mean too, so the folds are repeated.
+_FEW_VALUES, _REPEATS, _MOST_ROWS_TO_REPEAT = 10, 5, 10_000
 # Parts of out-of-bag rows: some are held out, or judge whether the shift helps.
 _BAG_PARTS = 5
 # Share of the rows that is held out: not too little for the boundary, nor too much for the model.
@@ -516,8 +519,10 @@ class _Trainer:
         counts = np.bincount(numbers)
         if len(counts) == 2 and counts.min() == 1:
             return None, False  # The only row of a class cannot be left out.
+        n_folds: int | None = None
         if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
-            cv = StratifiedKFold(min(int(cv), max(int(counts.max()), 2)))
+            n_folds = min(int(cv), max(int(counts.max()), 2))
+            cv = StratifiedKFold(n_folds)
         with warnings.catch_warnings():
             # A class with fewer rows than folds is missing from some test parts, which is fine.
             warnings.filterwarnings("ignore", message="The least populated class")
@@ -525,13 +530,35 @@ class _Trainer:
                 cv = list(check_cv(cv, y, classifier=True).split(X, y, **self.params.split))
             splits = _given_splits(cv)
         is_complete = self._check_splits(numbers, splits)
+        models, parts = self._fit_folds(estimator, X, y, splits)
+        if n_folds is not None and is_complete and self._should_repeat(counts, parts):
+            more = _repeat_folds(numbers, n_folds, self.clf.random_state)
+            more_models, more_parts = self._fit_folds(estimator, X, y, more)
+            splits, models, parts = splits + more, models + more_models, parts + more_parts
+        found = self._settle(y, [test for _, test in splits], parts, "out-of-fold")
+        return found._replace(estimators=models), is_complete
+
+    def _fit_folds(
+        self, estimator: Any, X: Any, y: NDArray[Any], splits: list[Split]
+    ) -> tuple[list[Any], list[Mapping[Method, FloatArray]]]:
+        """Fit a model on each training part; return the models and what they say of the others."""
         asked, fit = self.clf.response_method, self.params.fit
         fitted = Parallel(n_jobs=self.clf.n_jobs)(
             delayed(_fit_fold)(estimator, X, y, split, fit, asked, self.classes) for split in splits
         )
-        models, parts = map(list, zip(*fitted, strict=True))
-        found = self._settle(y, [test for _, test in splits], parts, "out-of-fold")
-        return found._replace(estimators=models), is_complete
+        return [model for model, _ in fitted], [part for _, part in fitted]
+
+    def _should_repeat(
+        self, counts: IndexArray, parts: Sequence[Mapping[Method, FloatArray]]
+    ) -> bool:
+        """Return whether few rare rows decide for a mean of models with few distinct scores."""
+        n_rows = int(counts.sum())
+        is_small = counts.min() < MANY_RARE_ROWS and n_rows <= _MOST_ROWS_TO_REPEAT
+        if len(counts) != 2 or not is_small or not self._may_deploy_mean(True):
+            return False
+        method, _ = choose_method(parts, self.clf.response_method)
+        n_values = len(np.unique(np.concatenate([part[method] for part in parts])))
+        return 1 < n_values <= min(_FEW_VALUES, n_rows / _FEW_VALUES)
 
     def _check_splits(self, numbers: IndexArray, splits: list[Split]) -> bool:
         """Raise unless every part trains on both classes, and tests rows that it has not seen.
@@ -640,8 +667,9 @@ def _deploy_mean(crossed: Scored) -> Scored:
     if one is not None:
         return crossed._replace(estimator=one)
     mean = MeanOfModels(models, classes, response.method, response.floor, response.is_log_odds)
-    if crossed.are_probabilities and response.floor is not None:
-        # The mean has no exact 0 or 1, so the rows that decide must not have one either.
+    if crossed.are_probabilities and response.floor is not None and (crossed.scores == 0).any():
+        # The mean has no exact 0 or 1, so the rows that decide must not have one either. Rows that
+        # several models have scored have none already.
         crossed = crossed._replace(scores=probabilities(response.scores(crossed.scores)))
     return crossed._replace(estimator=mean)
 
@@ -676,6 +704,17 @@ def _given_splits(splits: Any) -> list[Split]:
             "once: pass list(splits), or an int."
         )
     return found
+
+
+def _repeat_folds(numbers: IndexArray, n_folds: int, random_state: Any) -> list[Split]:
+    """Return more stratified folds, shuffled; the same every time if `random_state` is None."""
+    random, splits = check_random_state(0 if random_state is None else random_state), []
+    for _ in range(_REPEATS - 1):
+        folds = StratifiedKFold(n_folds, shuffle=True, random_state=random.randint(2**31 - 1))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="The least populated class")
+            splits += list(folds.split(numbers, numbers))
+    return splits
 
 
 def set_random_states(estimator: Any, random_state: Any) -> Any:
