@@ -6,7 +6,8 @@ Protocol, fixed before the first run:
 - of more than 4,000 rows a stratified sample; half of the rows train, half test;
 - trained on all rare rows, or on 20 or 5 of them with at most 1,000 others, where there are 42;
 - models as in `MODELS`, behind median imputation and scaling, none tuned;
-- splits 0, 1, 2, …, each run whole; a split that was not finished is not counted.
+- splits 0, 1, …, and models in the order of `MODELS`: a model that was not finished on a split is
+  not counted.
 
 The threshold of scikit-learn's tuner is computed from the scores of the same folds; where the tuner
 refuses the scores of a fold, the untouched model stays. The goal is missed if the default is below
@@ -38,8 +39,8 @@ from boundshift._scores import Scale
 from boundshift._typing import FloatArray
 from boundshift.metrics import binary_metrics
 from lab.data.fresh import FRESH, fetch_fresh
-from lab.experiment import Experiment, Facts, Tables, memory, quiet
-from lab.markdown import p_value, table
+from lab.experiment import Experiment, Facts, Tables, quiet
+from lab.markdown import Cell, Line, p_value, table
 from lab.methods import QUALITIES, tune_as_scikit_learn
 from lab.statistics import compare
 from lab.suite.data import Rows, half_of, load_rows, split, suite_datasets
@@ -63,6 +64,8 @@ TRIES = ("g-mean", "balanced-accuracy", "f1")
 COLUMNS = ("dataset", "family", "model", "rare", "seed", "share", "method", "specificity", "recall")
 
 _MOST_ROWS, _FEWEST_RARE = 4000, 42
+# Where the best threshold gains less, a share of that gain says nothing.
+_LEAST_GAIN = 0.02
 _REGIMES = {0: "all rare rows", 20: "20 rare rows", 5: "5 rare rows"}
 _TITLES = {
     "tuned/g-mean": "scikit-learn, threshold tuned for the G-mean",
@@ -101,7 +104,6 @@ def fits(half: str, splits: int, models: tuple[str, ...]) -> Iterator[tuple[str,
                         yield name, model, rare, seed
 
 
-@memory.cache  # type: ignore[untyped-decorator]
 def judge(name: str, model: str, rare: int, seed: int) -> dict[str, tuple[float, float]]:
     """Return specificity and recall on the test rows by method; "share" has that of rare rows."""
     train, test, _ = split(rows_of(name), seed, rare)
@@ -182,19 +184,12 @@ def blocks(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
     return wide.groupby(level=["rare", "model", "family"]).mean()
 
 
-def shares(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return each method's share of the clairvoyant's gain in G-mean, by rare rows and model."""
-    means = blocks(rows, "g_mean").groupby(level=["rare", "model"]).mean()
-    gain = means["clairvoyant"] - means["untouched"]
-    return means.sub(means["untouched"], axis=0).div(gain, axis=0)
-
-
 def is_met(facts: Facts) -> bool:
     """Say whether the default is nowhere below a tuned threshold, and better over all blocks."""
-    rows = read(facts)
-    found, tuned = shares(rows), blocks(rows, "g_mean")
-    pair = compare(tuned["ours"].to_numpy(), tuned["tuned/g-mean"].to_numpy())
-    nowhere_below = bool((found["ours"] >= found["tuned/g-mean"]).all())
+    every = blocks(read(facts), "g_mean")
+    means = every.groupby(level=["rare", "model"]).mean()
+    pair = compare(every["ours"].to_numpy(), every["tuned/g-mean"].to_numpy())
+    nowhere_below = bool((means["ours"] >= means["tuned/g-mean"]).all())
     return nowhere_below and pair.p_value < 0.05 and pair.wins > pair.losses
 
 
@@ -220,43 +215,48 @@ def _counts(rows: pd.DataFrame) -> str:
 
 
 def _shares(rows: pd.DataFrame) -> str:
-    found, means = shares(rows), blocks(rows, "g_mean").groupby(level=["rare", "model"]).mean()
-    lines = []
-    for rare, regime in _REGIMES.items():
-        for model in (m for m in MODELS if (rare, m) in found.index):
-            cell = found.loc[(rare, model)]
-            each = means.loc[(rare, model)]
-            lines.append(
-                [regime, model, *(float(cell[m]) for m in _TITLES), float(each["ours"]),
-                 float(each["clairvoyant"])]
-            )  # fmt: skip
-    titles = "tuned, G-mean | tuned, bal. acc. | best cut, same mean | boundshift"
-    return table(f"rows | model | {titles} | its G-mean | best possible", lines)
+    means = blocks(rows, "g_mean").groupby(level=["rare", "model"]).mean()
+    lines: list[Line] = []
+    for rare, model in _cells(means):
+        each = means.loc[(rare, model)]
+        gain = each["clairvoyant"] - each["untouched"]
+        shares = (each[list(_TITLES)] - each["untouched"]) / gain
+        lines.append(
+            [_REGIMES[rare], model, *(float(each[m]) for m in ("untouched", *_TITLES)),
+             float(each["clairvoyant"]),
+             *(f"{share:.2f}" if gain > _LEAST_GAIN else "–" for share in shares)]
+        )  # fmt: skip
+    titles = "tuned, G-mean | tuned, bal. acc. | best cut | boundshift"
+    return table(f"rows | model | untouched | {titles} | best possible | {titles}", lines)
+
+
+def _cells(index: pd.DataFrame) -> list[tuple[int, str]]:
+    return [(rare, m) for rare in _REGIMES for m in MODELS if (rare, m) in index.index]
 
 
 def _tests(rows: pd.DataFrame) -> str:
-    lines = []
-    for metric, title in (("g_mean", "G-mean"), ("balanced_accuracy", "balanced accuracy")):
-        every = blocks(rows, metric)
-        by_family = every.groupby(level="family").mean()
-        parts = {_REGIMES[r]: every.loc[[r]] for r in _REGIMES} | {
-            "all blocks": every, "means of families": by_family,
-        }  # fmt: skip
-        for baseline in _BASELINES:
-            for name, part in parts.items():
+    lines: list[Line] = []
+    metrics = [blocks(rows, metric) for metric in ("g_mean", "balanced_accuracy")]
+    levels = {name: [each.loc[[rare]] for each in metrics] for rare, name in _REGIMES.items()}
+    levels["all blocks"] = metrics
+    levels["means of families"] = [each.groupby(level="family").mean() for each in metrics]
+    for baseline in _BASELINES:
+        for name, parts in levels.items():
+            line: list[Cell] = [_TITLES[baseline], name]
+            for part in parts:
                 pair = compare(part["ours"].to_numpy(), part[baseline].to_numpy())
                 counts = f"{pair.wins}, {pair.ties}, {pair.losses}"
-                lines.append(
-                    [title, _TITLES[baseline], name, float(pair.difference.mean), counts,
-                     p_value(pair.p_value)]
-                )  # fmt: skip
-    return table("metric | against | blocks | mean difference | won, tied, lost | p", lines)
+                line += [f"{pair.difference.mean:+.3f}", counts, p_value(pair.p_value)]
+            lines.append(line)
+    told = "difference | won, tied, lost | p"
+    return table(f"against | blocks | G-mean: {told} | balanced accuracy: {told}", lines)
 
 
 def _tail(rows: pd.DataFrame) -> str:
     keys = ["rare", "model", "family", "dataset", "seed"]
     wide = rows.pivot(index=keys, columns="method", values="g_mean")
-    tuned, lines = wide["tuned/g-mean"], []
+    tuned = wide["tuned/g-mean"]
+    lines: list[Line] = []
     for rare, regime in _REGIMES.items():
         of = wide.index.get_level_values("rare") == rare
         ours, theirs = wide["ours"][of], tuned[of]
@@ -271,15 +271,13 @@ def _tail(rows: pd.DataFrame) -> str:
 
 
 def _f1(rows: pd.DataFrame) -> str:
-    every, lines = blocks(rows, "f1"), []
-    for rare, regime in _REGIMES.items():
-        for model in (m for m in MODELS if m in every.loc[rare].index):
-            part = every.loc[(rare, model)]
-            pair = compare(part["ours for f1"].to_numpy(), part["tuned/f1"].to_numpy())
-            lines.append(
-                [regime, model, float(part["tuned/f1"].mean()), float(part["ours for f1"].mean()),
-                 p_value(pair.p_value)]
-            )  # fmt: skip
+    every = blocks(rows, "f1")
+    lines: list[Line] = []
+    for rare, model in _cells(every.groupby(level=["rare", "model"]).mean()):
+        part = every.loc[(rare, model)]
+        pair = compare(part["ours for f1"].to_numpy(), part["tuned/f1"].to_numpy())
+        means = (float(part[method].mean()) for method in ("tuned/f1", "ours for f1"))
+        lines.append([_REGIMES[rare], model, *means, p_value(pair.p_value)])
     return table('rows | model | tuned for F1 | boundshift, rule="f1" | p', lines)
 
 
