@@ -89,6 +89,7 @@ def read_names(names: Mapping[str, object] | None, labels: tuple[Any, Any]) -> N
     phrases, short = [], []
     for key, label in zip(("negative", "positive"), labels, strict=True):
         name = said.get(key)
+        label = label.decode(errors="replace") if isinstance(label, bytes) else label
         phrases.append(f"{unit} of class {label}" if name is None else _phrase(name, unit))
         short.append(f"class {label}" if name is None else name)
     if short[0] == "other":

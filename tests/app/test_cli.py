@@ -22,7 +22,9 @@ COMMANDS = sorted(typer.main.get_command(app).commands)
 
 
 def test_all_commands_are_there():
-    assert COMMANDS == ["datasets", "fit", "monitor", "predict", "report", "threshold"]
+    assert COMMANDS == [
+        "certify", "datasets", "fit", "monitor", "predict", "report", "threshold",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -51,6 +53,14 @@ def test_progress_is_seen_on_a_terminal_only(capsys, monkeypatch):
     with progress() as show:
         show("read", 1, 2)
     assert "1/2" in capsys.readouterr().err
+
+
+def test_stages_are_said_once_down_a_pipe(capsys):
+    with progress(stages=True) as show:
+        for done in range(3):
+            show("train: forest", done, 2)
+        show("compare", 0, 1)
+    assert capsys.readouterr().err == "train: forest …\ncompare …\n"
 
 
 def test_without_the_extra_its_name_is_said(monkeypatch):
@@ -177,6 +187,8 @@ SAME = [
     ["--recall-floor 0.9 --confidence 0.8", "--recall-floor 0,9 --confidence 80%"],
     ["--recall-floor 1", "--recall-floor 100"],
     ["--max-flagged 0.2", "--max-flagged 20%"],
+    ["--max-flagged 0.125", "--capacity 50/400"],
+    ["--max-flagged 0.2", "--capacity 20%"],
     ["--rule f1 --prevalence 0.025", "--rule f1 --prevalence 2,5"],
     ["--zone 0.05,0.1", "--zone 5%,10%"],
     ["--zone 0.05,0.1", "--zone 0,05;0,1"],

@@ -115,6 +115,24 @@ def test_an_encoding_that_is_named_is_used(tmp_path):
     assert [*found.columns, *found.to_numpy()[0]] == ["Größe", "b", "1", "Ω"]
 
 
+@pytest.mark.parametrize(
+    ("above", "names", "said"),
+    [
+        ([["Donors of 2025", ""], ["", ""]], ["age", "ill"], True),
+        ([["Donors", "of 2025"]], ["age", "ill"], False),
+        ([], ["age", "ill"], False),
+    ],
+)
+def test_a_title_above_the_names_of_an_excel_sheet(tmp_path, above, names, said):
+    rows = [*above, names, [30, "no"], [40, "yes"]]
+    pd.DataFrame(rows).to_excel(tmp_path / "t.xlsx", header=False, index=False)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = column_names(tmp_path / "t.xlsx")
+    assert (found == names) == (len(above) != 1)
+    assert any("Row 3" in str(warning.message) for warning in caught) == said
+
+
 UNREADABLE = {
     "gzip without its ending": ("t.csv", gzip.compress(b"a,b\n1,2\n"), r"\.gz"),
     "half a letter of UTF-16": ("t.csv", "a,b\n1,2\n".encode("utf-16")[:-1], "utf-16 text"),

@@ -20,6 +20,7 @@ from boundshift import (
 )
 from boundshift._app.fit import find_copies, fit_table, split_rows
 from boundshift._app.folder import report_facts
+from boundshift._app.options import Goal
 from boundshift.datasets import load_pima
 from boundshift.metrics import binary_metrics
 from boundshift.models._mean import MeanOfModels
@@ -177,3 +178,30 @@ def test_equally_frequent_words_are_asked_for_by_a_rule_for_one_of_them(frame):
     words = some.assign(target=np.where(some["target"] == 1, "sick", "well"))
     with pytest.raises(InvalidInputError, match="Use --positive well"):
         fit_table(words, "target", rule=Cost(false_negative=20))
+
+
+def test_a_model_is_chosen_on_rows_that_do_not_judge_it(frame):
+    names = ["logistic", "boosting"]
+    found = fit_table(frame, "target", model=",".join(names), seed=1)
+    alone = {name: fit_table(frame, "target", model=name, seed=1) for name in names}
+    best = min(names, key=lambda name: alone[name].boundary.loss)
+    assert found.boundary == alone[best].boundary
+    assert found.comparison == alone[best].comparison
+    assert [row["method"] for row in found.models] == [
+        alone[name].name for name in sorted(names, key=lambda name: name != best)
+    ]
+    for row, name in zip(found.models, sorted(names, key=lambda name: name != best), strict=True):
+        y, scores = alone[name].judged
+        flagged = scores > alone[name].boundary.threshold
+        assert row["recall_positive"] == pytest.approx(np.mean(flagged[y == 1]))
+        assert row["recall_negative"] == pytest.approx(np.mean(~flagged[y == 0]))
+    assert "had no part in that" in report_facts(found, "out")["verdict"]["note"]
+
+
+@pytest.mark.parametrize(("capacity", "share"), [("50/400", 0.125), ("96", 96 / 768)])
+def test_the_whole_capacity_is_used(frame, capacity, share):
+    curve, rule = Goal(capacity=capacity).claims(len(frame))
+    found = fit_table(frame, "target", curve=curve, rule=rule)
+    scores = found.deciding.to_rows()[1]
+    flagged = int(np.sum(scores > found.boundary.threshold))
+    assert flagged == int(share * len(scores))  # scores are distinct

@@ -5,10 +5,12 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import beta
 from typer.testing import CliRunner
 
-from boundshift import Monitor, certify
+from boundshift import InvalidInputError, Monitor, certify
 from boundshift._app import app
+from boundshift._app.watch import read_dates
 
 
 def call(*words):
@@ -135,3 +137,68 @@ def test_a_fitted_folder_scores_the_rows_itself(tmp_path):
     CliRunner().invoke(app, words)
     wrong = pd.read_csv(out)["prediction"].to_numpy() != frame["ill"][400:].to_numpy()
     assert sum(state.wrong) == int(wrong.sum())
+    check_certificate(tmp_path, frame["ill"][400:].to_numpy(), wrong)
+
+
+def check_certificate(tmp_path, ill, wrong):
+    """Compare `certify` with SciPy's beta quantiles; rows of training certify nothing."""
+    said = CliRunner().invoke(
+        app, ["certify", str(tmp_path / "fit"), str(tmp_path / "later.csv"), "--json"]
+    )
+    found = json.loads(said.stdout)
+    for place, label in enumerate(("no", "yes")):
+        k, n = int(wrong[ill == label].sum()), int((ill == label).sum())
+        assert (found["wrong"][place], found["n_samples"][place]) == (k, n)
+        assert found["error_bounds"][place] == pytest.approx(beta.isf(0.05, k + 1, n - k))
+    assert found["status"] == "certified"
+    again = ["certify", str(tmp_path / "fit"), str(tmp_path / "train.csv")]
+    told = CliRunner().invoke(app, again).stdout
+    assert "Nominal: 280 of these 400 rows were used in fit" in " ".join(told.split())
+
+
+def test_a_line_a_month_in_the_order_of_dates(place, tmp_path):
+    frame = write(tmp_path / "q.csv", 0.2, n=300)
+    day = np.datetime64("2026-01-01") + np.random.default_rng(3).integers(0, 90, 300)
+    frame["day"] = [f"{d[8:]}.{d[5:7]}.{d[:4]}" for d in day.astype(str)]
+    frame.to_csv(tmp_path / "q.csv", index=False)
+    done = call(place, tmp_path / "q.csv", *COLUMNS)
+    assert "Rows are counted in the order of 'day'" in " ".join(done.stderr.split())
+    month = day.astype("datetime64[M]").astype(str)
+    ill, flagged = (frame["ill"] == "yes").to_numpy(), (frame["risk"] > 0.5).to_numpy()
+    for name in ("2026-01", "2026-02", "2026-03"):
+        here = month == name
+        missed, alarms = int((here & ill & ~flagged).sum()), int((here & ~ill & flagged).sum())
+        expected = f"{name} {missed} of {(here & ill).sum()} {alarms} of {(here & ~ill).sum()} "
+        assert expected in " ".join(done.stdout.split())
+    state = Monitor.load(tmp_path / "monitor.json")
+    order = np.argsort(day, kind="stable")
+    sorted_rows = frame.iloc[order]
+    dates = day[order].astype(str)
+    assert state == Monitor(state.certificate).update(
+        sorted_rows["ill"], sorted_rows["risk"], dates
+    )
+    write(tmp_path / "late.csv", 0.03, seed=4, day="2026-02-03")
+    late = " ".join(call(place, tmp_path / "late.csv", *COLUMNS).output.split())
+    assert "Rows of 2026-02 come after rows of 2026-03 were counted" in late
+
+
+@pytest.mark.parametrize(
+    ("texts", "first"),
+    [
+        (["2026-03-01", "2026-03-31 10:30:00"], "2026-03-01"),
+        (["01.03.2026"], "2026-03-01"),
+        (["1/3/2026", "31/3/2026"], "2026-03-01"),
+        (["3/1/2026", "3/31/2026"], "2026-03-01"),
+        (["2026-03"], "2026-03-01"),
+    ],
+)
+def test_dates_are_read_as_they_are_written(texts, first):
+    assert str(read_dates(pd.Series(texts, name="day"))[0]) == first
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"), [(["1/3/2026"], "two ways"), (["soon"], "2026-03-31"), ([None], "lacks 1")]
+)
+def test_dates_that_may_mean_another_day_are_refused(texts, said):
+    with pytest.raises(InvalidInputError, match=said):
+        read_dates(pd.Series(texts, name="day"))

@@ -9,7 +9,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
@@ -186,9 +186,21 @@ def check_new(path: Path, force: bool) -> None:
         )
 
 
-def progress() -> AbstractContextManager[Show]:
-    """Show bars on the error stream, so that what is piped stays clean."""
-    return draw_bars(only_in_terminal=True)
+@contextmanager
+def progress(*, stages: bool = False) -> Iterator[Show]:
+    """Show bars on the error stream; with `stages`, where it is no terminal, a line for each."""
+    if Console(stderr=True).is_terminal or not stages:
+        with draw_bars(only_in_terminal=True) as show:
+            yield show
+        return
+    said: set[str] = set()
+
+    def say(what: str, done: int, total: int) -> None:
+        if what not in said:
+            said.add(what)
+            print_line(f"{what} …", stderr=True)
+
+    yield say
 
 
 def visible(text: str) -> str:

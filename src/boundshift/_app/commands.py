@@ -169,6 +169,8 @@ def _print_boundary(found: Boundary, certificate: Certificate, score: str) -> No
     "boundshift fit patients.csv --target ill --model boosting --recall-floor 0.9 --out ill",
     "boundshift fit patients.csv --target ill --positive yes --ignore unknown",
     "boundshift fit patients.csv --target ill --zone 0.05,0.05",
+    "boundshift fit donors.csv --target gives --capacity 50/400",
+    "boundshift fit patients.csv --target ill --model logistic,forest,boosting",
     "boundshift predict ill new.csv --out predictions.csv",
 )
 def fit(
@@ -194,7 +196,7 @@ def fit(
     boundary.json, certificate.json, comparison.csv and columns.json, all of them or none; with
     --zone also zone.json, found on the rows kept apart, for `boundshift predict --zone`.
     """
-    with errors(), progress() as show:
+    with errors(), progress(stages=True) as show:
         from boundshift._app.fit import fit_table
         from boundshift._app.folder import check_folder, report_facts, write_folder
         from boundshift._app.tables import read_frame
@@ -202,9 +204,10 @@ def fit(
 
         check_folder(out, force)
         allowed = read_zone_errors(zone)
-        curve, rule = goal.claims()
+        frame = read_frame(file, reading=reading)
+        curve, rule = goal.claims(len(frame))
         fitted = fit_table(
-            read_frame(file, reading=reading),
+            frame,
             target,
             positive=positive,
             ignore=ignore or (),
@@ -227,14 +230,27 @@ def fit(
         ["method", "G-mean", "F1", *(f"recall of {label}" for label in fitted.labels)],
         [[row["method"], *(f"{row[n]:.3f}" for n in shown)] for row in fitted.comparison],
     )
+    if len(fitted.models) > 1:
+        print_table(
+            ["model", "G-mean", "F1", *(f"recall of {label}" for label in fitted.labels), "loss"],
+            [[row["method"], *(row[n] for n in (*shown, "loss"))] for row in fitted.models],
+        )
+        print_line(
+            f"The {fitted.name} was chosen, by the loss on training rows. The other figures are of "
+            "the test rows."
+        )
     _print_sentences(facts)
+    top = (goal.capacity or "").partition("/")[0].strip()
+    if top.isdecimal():
+        said = f"boundshift predict {shlex.quote(str(out))} new.csv --top {top}"
+        print_line(f"For a list of exactly {top} rows: {said}")
     print_line(f"{fitted.certificate.status.capitalize()}: {fitted.certificate.reason}.\n")
     for path in written:
         print_line(path)
 
 
 def _print_sentences(facts: Mapping[str, Any], *, note: bool = False) -> None:
-    """Print the report's goal, verdict and zone."""
+    """Print the report's goal, verdict and zone, and what to do next."""
     if facts["goal"] is not None:
         print_line(facts["goal"]["sentence"])
     print_line(facts["verdict"]["sentence"])
@@ -242,6 +258,7 @@ def _print_sentences(facts: Mapping[str, Any], *, note: bool = False) -> None:
         print_line(facts["verdict"]["note"])
     if facts["zone"] is not None:
         print_line(facts["zone"]["sentence"])
+    print_line(facts["diagnosis"]["next"])
 
 
 @command(
@@ -370,6 +387,46 @@ def report(
 
 
 @command(
+    "boundshift certify boundshift-fit april.csv",
+    "boundshift certify boundshift-fit april.csv --label ill --confidence 0.99 --json",
+)
+def certify(
+    folder: Path,
+    file: Path,
+    reading: Reading,
+    label: str | None = None,
+    confidence: float = 0.95,
+    as_json: bool = False,
+) -> None:
+    """Certify a fitted folder on other labelled rows, such as those of another year or place.
+
+    The rows must have been used neither to train the model nor to choose its threshold.
+    """
+    with errors():
+        from boundshift._app.watch import certify_table
+        from boundshift._words import at_most, percent
+
+        how: dict[str, Any] = {"label": label, "confidence": confidence, "reading": reading}
+        found = certify_table(folder, file, **how)
+    if as_json:
+        print_json(found.to_dict())
+        return
+    (flagged, missed), (n, rest) = found.wrong, found.n_samples
+    bounds = list(map(at_most, found.error_bounds))
+    print_line(
+        f"Of {rest:,} rows of class {found.labels[1]} the model misses {missed:,} "
+        f"({percent(missed / rest)}), of {n:,} of class {found.labels[0]} it flags {flagged:,} "
+        f"({percent(flagged / n)})."
+    )
+    if found.certified:
+        print_line(
+            f"In the long run at most {bounds[1]} and {bounds[0]}, each with "
+            f"{100 * confidence:g}% confidence."
+        )
+    print_line(f"{found.status.capitalize()}: {found.reason}.")
+
+
+@command(
     "boundshift monitor boundshift-fit march.csv",
     "boundshift monitor boundshift-fit march.csv --when day",
     "boundshift monitor certificate.json march.csv --score risk --label ill --exit-code",
@@ -409,12 +466,23 @@ def monitor(
                 "e_value_needed": found.e_value_needed,
                 "classes": [dict(zip(names, row, strict=True)) for row in rows],
                 "alarms": [asdict(alarm) for alarm in found.alarms],
+                "months": watched.months,
             }
         )
     else:
         from boundshift._words import at_most, percent
 
         print_line(found.verdict)
+        if watched.months:
+            negative, positive = certificate.labels
+            lines = []
+            for month, known in sorted(watched.months.items()):
+                (n, rest), (flagged, missed) = known["counts"]
+                lines.append(
+                    (month, f"{missed} of {rest}", f"{flagged} of {n}", *known["evidence"][::-1])
+                )
+            head = ["month", f"{positive} missed", f"{negative} flagged"]
+            print_table([*head, f"evidence, {positive}", f"evidence, {negative}"], lines)
         print_table(
             ["", "rows", "wrong", "their share", "stated at most", "evidence"],
             [

@@ -16,6 +16,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -41,7 +42,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
 from boundshift.models._training import set_random_states
 from boundshift.report._evidence import MOST_LEVELS, RowDetails, check_levels, own_probability
-from boundshift.rules import Rule
+from boundshift.rules import Floors, Rule
 from boundshift.streaming._tables import check_names
 
 MODELS = {
@@ -55,7 +56,6 @@ MODELS = {
 
 _MOST_CATEGORIES = 30
 _TEST_SHARE = 0.3
-_STEPS = 4
 _FEW = 50
 
 
@@ -85,7 +85,9 @@ class FittedTable:
     notes: tuple[str, ...]
     """What the user should know about the table."""
     counted: str
-    """Which rows are left out or are copies."""
+    """Which rows are left out or are copies, and how the model was chosen."""
+    models: list[dict[str, Any]]
+    """Models that were tried, the chosen one first."""
 
     @property
     def boundary(self) -> Boundary:
@@ -121,41 +123,45 @@ def fit_table(
     """Prepare, split, train, shift, certify and compare.
 
     Three rows in ten, of each class, are set aside first; they decide nothing and certify the
-    result. Scores of rows left out of training decide, as in cross-validation.
+    result. Scores of rows left out of training decide, as in cross-validation; of several models
+    these scores choose the one with the least loss of the rule, before the test rows are looked at.
 
     Arguments are the options of ``boundshift fit``; `frame` is a pandas DataFrame with gaps and
-    categories as they are, and `curve` and `rule` are those of
-    :func:`~boundshift.find_boundary`. `progress` is called with (what, steps done, in all).
+    categories as they are, `model` has one or more names of `MODELS` with commas between them, and
+    `curve` and `rule` are those of :func:`~boundshift.find_boundary`. `progress` is called with
+    (what, steps done, in all).
     """
     show = progress or (lambda what, done, total: None)
-    show("fit", 0, _STEPS)
     frame = frame.rename(columns=str)
     check_names("The table", list(frame.columns), [target, *by])
     frame, ignored = drop_labels(frame, target, ignore)
     symmetric = choose_claims(curve, rule)[1].symmetric
     kept, y, labels = read_target(frame, target, positive, symmetric=symmetric)
     columns = choose_columns(frame, target, roles)
-    estimator = make_model(model, columns)
+    estimators = {name: make_model(name, columns) for name in _split(model)}
     X = as_features(kept, columns)
     groups = {name: check_levels(name, with_gaps(kept[name])) for name in by}
     copies, repeated = find_copies(X, y)
     learn, judge = split_rows(y, seed, copies)
     X_learn, X_judge, named = X.iloc[learn], X.iloc[judge], np.array(labels)[y]
-    show("fit", 1, _STEPS)
 
-    shifted = BoundShiftClassifier(
-        estimator, curve=curve, rule=rule, pos_label=labels[1], random_state=seed
-    )
-    with _quiet():
-        shifted.fit(X_learn, named[learn])
-        scores = shifted.positive_scores(X_judge)
-        probability = own_probability(shifted, X_judge)
-        learned = shifted.positive_scores(X_learn)
+    tried: dict[str, BoundShiftClassifier] = {}
+    for name, estimator in estimators.items():
+        show(f"train: {MODELS[name]}", 0, 1)
+        tried[name] = BoundShiftClassifier(
+            estimator, curve=curve, rule=rule, pos_label=labels[1], random_state=seed
+        )
+        with _quiet():
+            tried[name].fit(X_learn, named[learn])
+        show(f"train: {MODELS[name]}", 1, 1)
+    best = min(tried, key=lambda name: (_loss(tried[name]), -_area(tried[name])))
+    shifted = tried[best]
     boundary, decided = shifted.boundary_, shifted.deciding_sample_
     deciding = _sample(decided.y, decided.scores, boundary.labels)
-    show("fit", 2, _STEPS)
+    scores = shifted.positive_scores(X_judge)
 
-    decisions = _retrain(estimator, X_learn, y[learn], X_judge, seed)
+    show("compare with other methods", 0, 1)
+    decisions = _retrain(estimators[best], X_learn, y[learn], X_judge, seed)
     is_probability = boundary.scale == "probability"
     moved = baseline_thresholds(deciding, 0.5 if is_probability else 0.0, prior=is_probability)
     thresholds = {"boundshift": boundary.threshold} | moved
@@ -164,23 +170,38 @@ def fit_table(
         comparison_row(name, binary_metrics(y[judge] == 1, made, pos_label=True))
         for name, made in decisions.items()
     ]
-    show("fit", 3, _STEPS)
+    models = []
+    for name in sorted(tried, key=lambda name: name != best):
+        made = tried[name].predict(X_judge) == labels[1]
+        row = comparison_row(MODELS[name], binary_metrics(y[judge] == 1, made, pos_label=True))
+        row |= {"method": MODELS[name], "threshold": tried[name].threshold_}
+        models.append(row | {"loss": _loss(tried[name])})
+    show("compare with other methods", 1, 1)
 
+    show("resample the threshold", 0, 1)
     interval = resampled_interval(deciding, curve, rule, "probability" if is_probability else "raw")
-    show("fit", _STEPS, _STEPS)
+    show("resample the threshold", 1, 1)
     sizes = len(y) - int(y.sum()), int(y.sum())
     said = [*ignored, *repeated]
+    if len(tried) > 1:
+        others = ", ".join(str(row["method"]) for row in models[1:])
+        said.append(
+            f"The {MODELS[best]} was chosen among {len(tried)} models on the training rows; the "
+            f"test rows had no part in that. The others: {others}."
+        )
     return FittedTable(
         model=shifted,
-        name=MODELS[model],
+        name=MODELS[best],
         certificate=certify(named[judge], scores, boundary, confidence),
         columns=columns,
         target=target,
         comparison=comparison,
         deciding=deciding,
-        training=(named[learn], learned),
+        training=(named[learn], shifted.positive_scores(X_learn)),
         judged=(named[judge], scores),
-        details=RowDetails(probability, _groups_of(groups, X, columns, judge), decisions),
+        details=RowDetails(
+            own_probability(shifted, X_judge), _groups_of(groups, X, columns, judge), decisions
+        ),
         interval=interval,
         notes=(
             *positive_note(positive, labels, sizes),
@@ -188,7 +209,35 @@ def fit_table(
             *said,
         ),
         counted=" ".join(said),
+        models=models,
     )
+
+
+def _split(model: str) -> list[str]:
+    """Return the models that are asked for; raise if one is unknown."""
+    names = [name.strip() for name in model.split(",")]
+    for name in names:
+        if name not in MODELS:
+            raise InvalidInputError(
+                f"The model must be one of {', '.join(MODELS)}, or several with commas, got "
+                f"'{name}'. For a model of your own, give its scores to `boundshift threshold`, or "
+                "wrap it in Python."
+            )
+    return list(dict.fromkeys(names))
+
+
+def _loss(model: BoundShiftClassifier) -> float:
+    """Return the rule's loss on the rows that decided; of a capacity, the share missed."""
+    boundary, rule = model.boundary_, model.boundary_.rule
+    if isinstance(rule, Floors) and list(rule.asked) == ["flagged"]:
+        return boundary.wrong[1] / boundary.n_samples[1]
+    return boundary.loss
+
+
+def _area(model: BoundShiftClassifier) -> float:
+    """Return the area under the ROC curve of the rows that decided."""
+    decided = model.deciding_sample_
+    return float(roc_auc_score(decided.y == model.boundary_.labels[1], decided.scores))
 
 
 def _sample(y: Any, scores: FloatArray, labels: tuple[Any, Any]) -> ScoreSample:
@@ -298,11 +347,6 @@ def make_model(name: str, columns: Columns) -> Any:
         "boosting": HistGradientBoostingClassifier,
         "mlp": lambda: MLPClassifier(early_stopping=True, n_iter_no_change=20),
     }
-    if name not in makers:
-        raise InvalidInputError(
-            f"The model must be one of {', '.join(MODELS)}, got '{name}'. For a model of your own, "
-            "give its scores to `boundshift threshold`, or wrap it in Python."
-        )
     return Pipeline([("columns", make_preparation(columns)), ("classifier", makers[name]())])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -68,7 +69,8 @@ HELP = {
     "keep": Option(
         "Column to carry over, as those left out of training always are; may be repeated.", "COLUMN"
     ),
-    "when": Option("Column of dates, to be reported.", "COLUMN"),
+    "when": Option("Column of dates: rows are counted in their order, a line a month.", "COLUMN"),
+    "certify label": Option("Column of labels.", default="the folder's target"),
     "monitor label": Option("Column of labels.", default="the folder's target"),
     "monitor score": Option("Column of scores.", default="the folder's model scores"),
     # How files are read
@@ -109,6 +111,11 @@ HELP = {
     "precision_floor": Option("Rule: at least this share of flagged rows is positive.", "SHARE"),
     "npv_floor": Option("Rule: at least this share of rows not flagged is negative.", "SHARE"),
     "max_flagged": Option("Rule: flag at most this share of all rows, such as 0.02.", "SHARE"),
+    "capacity": Option(
+        "Rule: flag as many as can be handled: 50/400 for 50 of every 400 rows, or the number of "
+        "this table's rows. All of it is used. For a list of exactly 50: predict --top 50.",
+        "N/M",
+    ),
     "then": Option(
         "What is best where all floors are met: a rule, recall, specificity or precision.",
         "NAME",
@@ -166,7 +173,7 @@ _ARGUMENTS = ("file", "files", "folder", "place", "name")
 _NAMES = {"row_id": "--id", "as_json": "--json"}
 _FIRST = (
     *("target", "positive", "model", "rule", "costs"),
-    *("recall_floor", "max_flagged", "drop", "out", "force"),
+    *("recall_floor", "capacity", "drop", "out", "force"),
 )
 _SHARES = ("max_flagged", "test_share")  # Above 1 these could be a number of rows.
 _PERCENTS = (
@@ -274,6 +281,24 @@ def read_percent(text: str | float) -> float:
     return share / 100 if 1 < share <= 100 and "%" not in str(text) else share
 
 
+def read_capacity(text: str, n_rows: int | None) -> float:
+    """Return the share of rows that can be handled, written as 50/400, 12.5%, or 50 of `n_rows`."""
+    part, slash, whole = text.partition("/")
+    try:
+        share = float(part) / float(whole) if slash else read_share(part)
+    except (ValueError, ZeroDivisionError, typer.BadParameter):
+        share = math.nan
+    if not slash and "%" not in text and share >= 1 and n_rows is not None:
+        share /= n_rows
+    if not 0 < share < 1:
+        count = "" if n_rows is None else f", or a number below the {n_rows:,} rows of the table"
+        raise InvalidInputError(
+            f"--capacity must be a part of all rows{count}, got '{text}'. Use --capacity 50/400 "
+            "for 50 of every 400."
+        )
+    return share
+
+
 def read_pair(
     option: str, text: str, what: str, example: str, names: tuple[str, ...] = ()
 ) -> tuple[float, float]:
@@ -316,6 +341,7 @@ class Goal:
     precision_floor: float | None = None
     npv_floor: float | None = None
     max_flagged: float | None = None
+    capacity: str | None = None
     then: str | None = None
     prevalence: float | None = None
     confidence: float = 0.95
@@ -325,17 +351,20 @@ class Goal:
         """Whether nothing is asked of the boundary, so that costs by row may decide."""
         return self == Goal(confidence=self.confidence)
 
-    def claims(self) -> tuple[ErrorCurve, Rule]:
-        """Return the curve and the rule, as `find_boundary` takes them."""
+    def claims(self, n_rows: int | None = None) -> tuple[ErrorCurve, Rule]:
+        """Return the curve and the rule, as `find_boundary` takes them.
+
+        A capacity without a whole is one of so many rows.
+        """
         from boundshift._boundary import choose_claims
         from boundshift.curves._counts import ConfidenceCurve
 
-        chosen, by = choose_claims(self.curve, self._rule())
+        chosen, by = choose_claims(self.curve, self._rule(n_rows))
         if isinstance(chosen, ConfidenceCurve):
             chosen = replace(chosen, confidence=self.confidence)
         return chosen, by
 
-    def _rule(self) -> Rule | None:
+    def _rule(self, n_rows: int | None) -> Rule | None:
         """Return the rule, None for that of the curve."""
         from boundshift.rules import Cost, Floors, Metric, as_rule
 
@@ -346,6 +375,13 @@ class Goal:
             "npv": self.npv_floor,
             "flagged": self.max_flagged,
         }
+        if self.capacity is not None:
+            if self.max_flagged is not None:
+                raise InvalidInputError(
+                    f"--capacity and --max-flagged must not both be given, got {self.capacity!r} "
+                    f"and {self.max_flagged:g}: each says how many rows are flagged. Leave one out."
+                )
+            floors["flagged"] = read_capacity(self.capacity, n_rows)
         floors = {name: share for name, share in floors.items() if share is not None}
         wishes = (self.rule, self.metric, self.costs, floors or None)
         if sum(wish is not None for wish in wishes) > 1:

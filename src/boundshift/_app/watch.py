@@ -1,4 +1,4 @@
-"""Labelled rows out of a file into the monitor that a folder keeps."""
+"""Labelled rows that came after a fit: its monitor, and its certificate on other rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boundshift._app.columns import Cells, Spelling, read_cells
+from boundshift._app.columns import Cells, Spelling, as_features, read_cells
 from boundshift._app.folder import predict_table, read_folder
 from boundshift._app.tables import match_label, read_frame, with_gaps
 from boundshift._promises.certificate import Certificate
@@ -23,14 +23,19 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._tables import AS_IT_IS, Reading
 
 _STATE, _CERTIFICATE = "monitor.json", "certificate.json"
+_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y-%m")
 
 
 class Watched(NamedTuple):
-    """A monitor after a file was counted, where its state is, and what the user should know."""
+    """A monitor after a file was counted, where its state is, and what the user should know.
+
+    `months` has, by month, rows and wrong ones of each class and the evidence at its end.
+    """
 
     monitor: Monitor
     state: Path
     notes: list[str]
+    months: dict[str, Any]
 
 
 def watch_table(
@@ -58,29 +63,59 @@ def watch_table(
     state = path.with_name(_STATE if path.name == _CERTIFICATE else f"{path.stem}.{_STATE}")
     with _locked(state):
         certificate = _read_object(path)
-        monitor, files = Monitor(Certificate.from_dict(certificate)), []
-        if state.is_file():
-            begun = _read_object(state)
+        monitor = Monitor(Certificate.from_dict(certificate))
+        begun: Mapping[str, Any] = _read_object(state) if state.is_file() else {}
+        if begun:
             if begun.get("certificate") != certificate:
                 raise InvalidInputError(
                     f"'{state}' must watch the certificate in '{path}', and watches another. Move "
                     "it away to begin anew."
                 )
-            monitor, files = Monitor.from_dict(begun), list(begun.get("files", ()))
+            monitor = Monitor.from_dict(begun)
+        files, months = list(begun.get("files", ())), dict(begun.get("months", {}))
         if str(source) != "-":
             with Path(source).open("rb") as file:
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
             if digest in files:
                 note = f"'{source}' has been counted before and is not counted again."
-                return Watched(monitor, state, [note])
+                return Watched(monitor, state, [note], months)
             files.append(digest)
         labels = monitor.certificate.labels
         keep = [] if when is None else [when]
         y, scores, frame, notes = read_labelled(place, source, label, score, keep, labels, reading)
-        dates = None if when is None else _read_dates(frame[when], when)
-        monitor.update(y, scores, dates)
-        write_whole(state, json.dumps(monitor.to_dict() | {"files": files}) + "\n")
-        return Watched(monitor, state, notes)
+        if when is None:
+            monitor.update(y, scores)
+        else:
+            notes += _count_months(monitor, months, y, scores, frame[when])
+        write_whole(
+            state, json.dumps(monitor.to_dict() | {"files": files, "months": months}) + "\n"
+        )
+        return Watched(monitor, state, notes, months)
+
+
+def _count_months(
+    monitor: Monitor, months: dict[str, Any], y: Any, scores: Any, column: Any
+) -> list[str]:
+    """Count rows in the order of their dates, month by month; say if that was not theirs."""
+    dates, notes = read_dates(column), []
+    if (dates[1:] < dates[:-1]).any():
+        notes.append(f"Rows are counted in the order of '{column.name}', not in that of the file.")
+    order = np.argsort(dates, kind="stable")
+    of_month = dates.astype("datetime64[M]").astype(str)
+    first = min(of_month.tolist())
+    if months and first < max(months):
+        notes.append(
+            f"Rows of {first} come after rows of {max(months)} were counted. The evidence "
+            "is in the order of counting."
+        )
+    for month in np.unique(of_month):
+        rows = order[of_month[order] == month]
+        before = np.array([monitor.n_samples, monitor.wrong])
+        monitor.update(y[rows], scores[rows], dates[rows].astype(str))
+        added = np.array([monitor.n_samples, monitor.wrong]) - before
+        n, wrong = added + np.array(months.get(month, {}).get("counts", [[0, 0], [0, 0]]))
+        months[month] = {"counts": [n.tolist(), wrong.tolist()], "evidence": list(monitor.e_values)}
+    return notes
 
 
 @contextmanager
@@ -139,20 +174,61 @@ def read_labelled(
         raise InvalidInputError(
             "A certificate alone cannot score rows. Say with --score which column has their scores."
         )
-    cells = with_gaps(frame[label])
+    return read_labels(frame[label], labels), scores.to_numpy(dtype=np.float64), frame, notes
+
+
+def read_labels(column: Any, labels: Sequence[Any]) -> Any:
+    """Return a column's labels, written as the known ones."""
+    cells, name = with_gaps(column), str(column.name)
     if cells.isna().any():
         raise InvalidInputError(
-            f"Every row must have a label, but column '{label}' lacks some. Drop those rows: "
+            f"Every row must have a label, but column '{name}' lacks some. Drop those rows: "
             "they can be counted once their label is known."
         )
-    known = {text: match_label(text, labels, label) for text in set(map(str, cells))}
+    known = {text: match_label(text, labels, name) for text in set(map(str, cells))}
     y = np.empty(len(cells), dtype=object)
     y[:] = [known[str(text)] for text in cells]
-    return y, scores.to_numpy(dtype=np.float64), frame, notes
+    return y
 
 
-def _read_dates(column: Any, name: str) -> list[str]:
-    lacking = int(with_gaps(column).isna().sum())
+def read_dates(column: Any) -> Any:
+    """Return a column of dates; a time of day is left out."""
+    import pandas as pd
+
+    cells = with_gaps(column)
+    lacking = int(cells.isna().sum())
     if lacking:
-        raise InvalidInputError(f"Every row must have a date, but column '{name}' lacks {lacking}.")
-    return [str(text) for text in column]
+        raise InvalidInputError(
+            f"Every row must have a date, but column '{column.name}' lacks {lacking}."
+        )
+    texts = cells.astype(str).str.strip().str.split("[T ]", n=1, regex=True).str[0]
+    ways = [pd.to_datetime(texts, format=way, errors="coerce") for way in _DATES]
+    ways = [dates for dates in ways if dates.notna().all()]
+    if not ways or any((dates != ways[0]).any() for dates in ways[1:]):
+        why = "and these can be read in two ways" if ways else "and not all are"
+        raise InvalidInputError(
+            f"Dates must be written as 2026-03-31 or 31.03.2026, {why}, got '{texts.iloc[0]}' in "
+            f"column '{column.name}'. Write the year first."
+        )
+    return ways[0].to_numpy(dtype="datetime64[D]")
+
+
+def certify_table(
+    folder: str | Path,
+    source: str | Path,
+    *,
+    label: str | None = None,
+    confidence: float = 0.95,
+    reading: Reading = AS_IT_IS,
+) -> Certificate:
+    """Certify the boundary of a fitted folder on other labelled rows.
+
+    Arguments are the options of ``boundshift certify``. Rows that the model was trained on certify
+    nothing, and a warning says how many there are.
+    """
+    model, columns, target = read_folder(Path(folder))
+    name = target if label is None else label
+    frame = read_frame(source, list(dict.fromkeys([*columns.features, name])), reading=reading)
+    y = read_labels(frame[name], model.boundary_.labels)
+    X = as_features(frame, columns, str(source))
+    return model.certify(X, np.array(y.tolist()), confidence)

@@ -386,6 +386,12 @@ class Report:
         )
 
 
+def _model_name(model: Any) -> str:
+    """Return the class of a model: of the first of a mean's, of the last step of a pipeline."""
+    one = getattr(model, "estimators", [model])[0]
+    return type(getattr(one, "steps", [(None, one)])[-1][1]).__name__
+
+
 def report_classifier(
     classifier: Any,
     X: Any,
@@ -423,7 +429,7 @@ def report_classifier(
         boundary=boundary,
         old_threshold=0.5 if boundary.scale == "probability" else 0.0,
         chosen_here=False,
-        model=type(getattr(inner, "steps", [(None, inner)])[-1][1]).__name__,
+        model=_model_name(inner),
         details=RowDetails(
             probability=own_probability(classifier, X),
             groups=_groups(X, by),

@@ -479,7 +479,7 @@ def _workbook_as_csv(path: Path, reading: Reading) -> bytes:
     if not filled:
         return b""
     (text,) = filled.values()
-    first = 1 if reading.header_row is None else reading.header_row
+    first = _find_header(path, text) if reading.header_row is None else reading.header_row
     if not 1 <= first <= len(text) or (reading.header_row and not any(text.iloc[first - 1])):
         raise InvalidInputError(
             f"--header-row must be the number of a row with cells, from 1 to {len(text)}, got "
@@ -497,6 +497,23 @@ def _workbook_as_csv(path: Path, reading: Reading) -> bytes:
         )
     written: str = rows.iloc[:, :width].to_csv(header=False, index=False, lineterminator="\n")
     return written.encode()
+
+
+def _find_header(path: Path, text: Any) -> int:
+    """Return the number of the row of names: the first, or the first wide one below a title."""
+    widths: list[int] = (text.head(20) != "").sum(axis=1).tolist()
+    first = widths.index(max(widths)) + 1
+    names = text.iloc[first - 1]
+    is_title = max(widths[: first - 1], default=0) == 1 < widths[first - 1]
+    if not is_title or any(name[:1].isdigit() for name in names):
+        return 1
+    warnings.warn(
+        f"Row {first} of {path} is taken for the names of the columns, since one cell alone stands "
+        "above. Name another row with --header-row.",
+        BoundaryWarning,
+        stacklevel=2,
+    )
+    return first
 
 
 def _cell_text(cell: Any) -> str:
