@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 import boundshift
 from boundshift._scores import Scores, ScoreSample
 from boundshift.curves import CURVES, Claim, CountCurve, ErrorCurve, ShapeCurve, as_curve
+from boundshift.curves._smooth import RIDGE, _fit
 
 NAMES = [
     "bernstein",
@@ -41,6 +42,17 @@ def test_logistic_counts_rows_by_the_probability_of_a_plain_logistic_regression(
     negative, positive = as_curve("logistic").errors(ScoreSample.from_labels(y, s))(t)
     expected = [((1 - p) @ (s > x) / (1 - p).sum(), p @ (s <= x) / p.sum()) for x in t]
     np.testing.assert_allclose(np.stack([negative, positive], axis=1), expected, atol=2e-3)
+
+
+def test_the_calibration_of_separated_classes_is_that_of_ridge_regression() -> None:
+    # Without a penalty the slope would have no end.
+    x = np.linspace(-2, 2, 9)
+    counts = np.stack([5.0 * (x < 0), 2.0 * (x > 0.2)])
+    ridge = LogisticRegression(
+        C=1 / (2 * RIDGE * counts.sum()), solver="newton-cholesky", tol=1e-12
+    )
+    ridge.fit(np.tile(x, 2)[:, None], np.repeat([0, 1], 9), sample_weight=counts.ravel())
+    np.testing.assert_allclose(_fit(x, counts), ridge.decision_function(x[:, None]), rtol=1e-6)
 
 
 def test_kth_point_is_the_mean_of_the_order_statistic() -> None:
