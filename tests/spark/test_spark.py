@@ -88,7 +88,7 @@ def test_sql_gives_the_labels_of_predict(spark, label, name):
 def test_columns_without_a_frame_are_refused(spark):
     from pyspark.sql import functions as F  # noqa: N812
 
-    with pytest.raises(InvalidInputError, match=r"boundshift\.streaming\.scan_boundary"):
+    with pytest.raises(InvalidInputError, match=r"streaming\.scan_boundary"):
         find_boundary(F.col("label"), F.col("score"))
     with pytest.raises(InvalidInputError, match="to_sql"):
         find_boundary(*problem()).predict(F.col("score"))

@@ -17,6 +17,7 @@ from boundshift import (
     find_zone,
     streaming,
 )
+from boundshift.rules import Floors
 from boundshift.streaming import _driver as driver
 
 ROWS = 3000
@@ -103,6 +104,13 @@ class EngineSuite:
         found = streaming.scan_boundary(data, **self.named(weight="weight"))
         y, s, w = rows.values()
         assert_close(found, find_boundary(y, s, sample_weight=w), s, 2.0)
+
+    @pytest.mark.parametrize("asked", [{"precision": 0.3}, {"npv": 0.95, "flagged": 0.4}], ids=str)
+    def test_floors_are_those_of_memory(self, frame, asked):
+        y, s = problem(6)
+        data = frame(parts_of((y, s), [1000, 1000, 1000]))
+        rule = Floors(**asked)
+        assert streaming.scan_boundary(data, rule=rule) == find_boundary(y, s, rule=rule)
 
     def test_zone_and_certificate_are_those_of_memory(self, frame):
         y, s = problem(7)

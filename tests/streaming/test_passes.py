@@ -125,6 +125,41 @@ def test_every_reading_of_the_paper_decides_as_in_memory(curve):
     check()
 
 
+FLOORS = [
+    {"precision": 0.6},
+    {"npv": 0.8},
+    {"flagged": 0.3},
+    {"flagged": 0.3, "confidence": 0.9},
+    {"precision": 0.5, "recall": 0.3},
+    {"npv": 0.7, "flagged": 0.6, "then": "specificity"},
+    {"precision": 0.5, "npv": 0.5, "then": "recall"},
+    {"precision": 0.9, "specificity": 0.5, "recall": 0.9},
+    {"precision": 0.5, "prevalence": 0.3},
+    {"npv": 0.8, "flagged": 0.5, "prevalence": 0.3, "confidence": 0.9},
+    {"recall": 0.6, "flagged": 0.5, "then": "precision"},
+    {"precision": 0.7, "flagged": 0.4, "confidence": None},
+    {"npv": 0.9, "flagged": 0.9, "confidence": None, "then": "minimax"},
+]
+
+
+@pytest.mark.usefixtures("coarse")
+@pytest.mark.parametrize("asked", FLOORS, ids=str)
+def test_floors_are_met_at_the_boundary_of_memory(asked):
+    """The oracle is the same rows in memory, where every gap is tried."""
+
+    @many(12)
+    @given(problem=classes(most=300), seed=st.integers(0, 1000), digits=st.sampled_from([1, 3, 15]))
+    def check(problem, seed, digits):
+        y, s = labelled(*problem)
+        y, s = np.tile(y, 3), np.round(np.concatenate([s, s + 0.1, s - 0.2]), digits)
+        rule = Floors(**asked)
+        expected = find_boundary(y, s, rule=rule)
+        found = streaming.scan_boundary(cut(y, s, seed), rule=rule)
+        assert found == expected
+
+    check()
+
+
 def test_a_metric_decides_as_in_memory():
     y, s = problem()
     assert_same(y, s, 0, curve="smoothed", rule=Metric("f1"))

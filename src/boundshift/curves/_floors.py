@@ -34,8 +34,9 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,7 +46,6 @@ from boundshift._scores import ScoreSample
 from boundshift._search import Found, gap_edges
 from boundshift._typing import BoolArray, FloatArray, IntArray
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
-from boundshift.exceptions import InvalidInputError
 from boundshift.rules._binary import frequencies
 from boundshift.rules._floors import Floors, missed_by, reached_rates
 
@@ -62,33 +62,77 @@ _STEPS, _NEAR = 8, 1e-4
 
 
 class _Gaps(NamedTuple):
-    """Every gap between neighbouring scores, each flagging more rows than the one before it."""
+    """Every gap between neighbouring scores, each flagging more rows than the one before it.
 
+    In passes, a row that is `inner` stands for all gaps inside a cell. Its `alarms` and `misses`
+    are the least that one of these may have, `most_alarms` and `most_misses` the most. So a test
+    that it fails, each of them fails. If it may decide, the cell is looked into.
+    """
+
+    sample: ScoreSample
     low: FloatArray
     high: FloatArray
     alarms: IntArray
     misses: IntArray
-    n_samples: tuple[int, int]
+    most_alarms: IntArray
+    most_misses: IntArray
+    inner: BoolArray
 
     @classmethod
     def of(cls, sample: ScoreSample) -> _Gaps:
-        """Return the gaps of a sample, whose scores must all be known."""
-        if not (sample.negative.exact and sample.positive.exact):
-            raise InvalidInputError(
-                "`Floors` with precision, npv or flagged must have all scores in memory, got data "
-                "that is read in passes. Use recall and specificity, or a sample of the rows."
-            )
+        """Return the gaps of a sample."""
         edges = gap_edges(sample)[::-1]
-        return cls(edges[1:], edges[:-1], *sample.count_wrong(edges[1:]), sample.n_samples)
+        low, high = edges[1:], edges[:-1]
+        alarms, misses = sample.count_wrong(low)
+        unknown = [
+            c.ends[1][c.ends[0] < c.ends[1]]
+            for c in (sample.negative, sample.positive)
+            if c.ends is not None
+        ]
+        # A gap ends at the top of a cell, and the next one begins below it.
+        tops = np.concatenate([*unknown, np.empty(0)])
+        cell = np.flatnonzero(np.isin(low[:-1], tops)) if len(tops) else np.empty(0, np.intp)
+        order = np.argsort(np.concatenate([np.arange(len(low)), cell + 0.5]), kind="stable")
 
-    def choose(
-        self, rule: Floors, claims: tuple[FloatArray, FloatArray], missing: FloatArray
-    ) -> int:
+        def merged(known: Any, inside: Any) -> Any:
+            return np.concatenate([known, inside])[order] if len(cell) else known
+
+        return cls(
+            sample,
+            merged(low, low[cell]),
+            merged(high, low[cell]),
+            merged(alarms, alarms[cell]),
+            merged(misses, misses[cell + 1]),
+            merged(alarms, alarms[cell + 1]),
+            merged(misses, misses[cell]),
+            merged(np.zeros(len(low), np.bool_), np.ones(len(cell), np.bool_)),
+        )
+
+    @property
+    def n_samples(self) -> tuple[int, int]:
+        """Numbers of rows (negative, positive)."""
+        return self.sample.n_samples
+
+    def ask(self, edges: FloatArray) -> None:
+        """Ask for the cells that end at some edges of gaps."""
+        for scores in (self.sample.negative, self.sample.positive):
+            scores.request_exact(edges)
+
+    def choose(self, rule: Floors, bound: Bound, missing: FloatArray) -> int:
         """Return the best gap of those where nothing is missing, or the nearest."""
-        met = missing <= 0.0
-        if not met.any():
-            return int(np.argmin(missing))
-        return int(np.argmin(np.where(met, rule.objective.value(*claims, self.n_samples), np.inf)))
+        values, met, (n, m) = missing, missing <= 0.0, self.n_samples
+        if met.any():
+            claims, most = (bound(self.alarms, n), bound(self.misses, m)), self.most_alarms
+            values = rule.objective.value(*claims, self.n_samples)
+            if self.inner.any():  # a share flagged to maximise grows with the alarms
+                other = rule.objective.value(bound(most, n), claims[1], self.n_samples)
+                values = np.minimum(values, other)
+            values = np.where(met, values, np.inf)
+        place = int(np.argmin(np.where(self.inner, np.inf, values)))
+        is_before = np.arange(len(values)) < place
+        better = (values < values[place]) | ((values == values[place]) & is_before)
+        self.ask(np.append(self.low[self.inner & better], [self.low[place], self.high[place]]))
+        return place
 
     def found(self, rule: Floors, bound: Bound, place: int, share: float) -> Found:
         """Return a gap as what was found; the boundary stands at a share of its width."""
@@ -103,10 +147,14 @@ class _Gaps(NamedTuple):
 def search_estimates(bound: Bound, rule: Floors, sample: ScoreSample) -> Found:
     """Return the best boundary among those that meet every floor as estimated by a bound."""
     gaps = _Gaps.of(sample)
-    claims = bound(gaps.alarms, gaps.n_samples[0]), bound(gaps.misses, gaps.n_samples[1])
-    reached = reached_rates(*claims, frequencies(rule.prevalence, gaps.n_samples))
+    negative, positive = gaps.n_samples
+    weights = frequencies(rule.prevalence, gaps.n_samples)
+    alarms = bound(gaps.alarms, negative)
+    reached = reached_rates(alarms, bound(gaps.misses, positive), weights)
+    fewest = reached_rates(alarms, bound(gaps.most_misses, positive), weights)
+    reached["flagged"] = fewest["flagged"]
     missing = sum(missed_by(name, floor, reached[name]) for name, floor in rule.asked.items())
-    return gaps.found(rule, bound, gaps.choose(rule, claims, np.asarray(missing)), 0.5)
+    return gaps.found(rule, bound, gaps.choose(rule, bound, np.asarray(missing)), 0.5)
 
 
 def search_promises(
@@ -131,10 +179,8 @@ def search_promises(
         passed, shown = tests[name]
         # A gap that a sequence of tests does not reach is missed, whatever it would show.
         missing[name] = np.where(passed, 0.0, np.maximum(missed_by(name, floor, shown()), 1e-9))
-    negative, positive = gaps.n_samples
-    claims = _of_counts(claim, gaps.alarms, negative), _of_counts(claim, gaps.misses, positive)
     total = np.sum(list(missing.values()), axis=0) if missing else np.where(kept, 0.0, 1.0)
-    place = gaps.choose(rule, claims, total)
+    place = gaps.choose(rule, partial(_of_counts, claim), total)
     unmet = {name: float(by[place]) for name, by in missing.items() if by[place] > 0.0}
     return gaps.found(rule, claim, place, 0.0), unmet
 
@@ -143,8 +189,9 @@ def _tests(rule: Floors, gaps: _Gaps, claim: Bound, delta: float) -> dict[str, _
     """Return the test of each floor."""
     negative, positive = gaps.n_samples
     rows, asked, promised = negative + positive, rule.asked, rule.promised
-    hits = positive - gaps.misses
-    flagged = hits + gaps.alarms
+    fewest_hits = positive - gaps.most_misses
+    flagged = positive - gaps.misses + gaps.alarms
+    most_flagged = fewest_hits + gaps.most_alarms
     weights = frequencies(rule.prevalence, gaps.n_samples)
     tests: dict[str, _Test] = {}
     if "recall" in asked:
@@ -152,7 +199,8 @@ def _tests(rule: Floors, gaps: _Gaps, claim: Bound, delta: float) -> dict[str, _
     if "specificity" in asked:
         tests["specificity"] = _test_counts(claim, gaps.alarms, negative, asked["specificity"])
     if "flagged" in asked and "flagged" not in promised:
-        counted = reached_rates(gaps.alarms / negative, gaps.misses / positive, weights)["flagged"]
+        shares = gaps.alarms / negative, gaps.most_misses / positive
+        counted = reached_rates(*shares, weights)["flagged"]
         tests["flagged"] = missed_by("flagged", asked["flagged"], counted) <= 0.0, lambda: counted
     if rule.prevalence is not None:
         # Both classes are bounded for all boundaries at once, each with half of the delta.
@@ -161,7 +209,7 @@ def _tests(rule: Floors, gaps: _Gaps, claim: Bound, delta: float) -> dict[str, _
 
         alarms = _of_counts(band, gaps.alarms, negative, safe=True)
         misses = _of_counts(band, gaps.misses, positive, safe=True)
-        most_hits = _of_counts(band, hits, positive, safe=True)
+        most_hits = _of_counts(band, fewest_hits, positive, safe=True)
         worst = reached_rates(alarms, misses, weights)
         worst["flagged"] = reached_rates(alarms, 1.0 - most_hits, weights)["flagged"]
         for name in {"precision", "npv", "flagged"} & set(promised):
@@ -170,16 +218,21 @@ def _tests(rule: Floors, gaps: _Gaps, claim: Bound, delta: float) -> dict[str, _
         return tests
     if "flagged" in promised:
         left = _test_counts(
-            lambda k, n: clopper_pearson(k, n, delta), flagged, rows, 1.0 - asked["flagged"]
+            lambda k, n: clopper_pearson(k, n, delta),
+            fewest_hits + gaps.alarms,
+            rows,
+            1.0 - asked["flagged"],
         )
         tests["flagged"] = left[0], lambda: 1.0 - left[1]()
     if "precision" in asked:
-        tests["precision"] = _test_in_order(gaps.alarms, flagged, asked["precision"], delta)
+        inside = _Inside.of(gaps, gaps.most_alarms, most_flagged)
+        tests["precision"] = _test_in_order(gaps.alarms, flagged, asked["precision"], delta, inside)
     if "npv" in asked:
         # The boundary stands on a score, which is not among those below it: one row less.
-        below = np.maximum(rows - flagged - 1, 0)[::-1]
+        below, fewest = (np.maximum(rows - n - 1, 0)[::-1] for n in (flagged, most_flagged))
         misses = np.minimum(gaps.misses[::-1], below)
-        passed, reached = _test_in_order(misses, below, asked["npv"], delta)
+        inside = _Inside.of(gaps, np.minimum(gaps.most_misses[::-1], fewest), fewest, -1)
+        passed, reached = _test_in_order(misses, below, asked["npv"], delta, inside)
         tests["npv"] = passed[::-1], lambda: reached()[::-1]
     return tests
 
@@ -189,19 +242,53 @@ def _test_counts(bound: Bound, wrong: IntArray, n: int, floor: float) -> _Test:
     return wrong <= most_wrong(bound, n, 1.0 - floor), lambda: 1.0 - _of_counts(bound, wrong, n)
 
 
-def _test_in_order(wrong: IntArray, n: IntArray, floor: float, delta: float) -> _Test:
+class _Inside(NamedTuple):
+    """The rows of a sequence that stand for all boundaries inside a cell, and their worst counts.
+
+    A row that passes although its worst p-value exceeds the level is in doubt. So is one in which
+    a sequence may start.
+    """
+
+    rows: IntArray
+    edges: FloatArray
+    wrong: IntArray
+    n: IntArray
+    ask: Callable[[FloatArray], None]
+
+    @classmethod
+    def of(cls, gaps: _Gaps, wrong: IntArray, n: IntArray, step: int = 1) -> _Inside | None:
+        """Return those of the gaps, None if every score is known."""
+        rows = np.flatnonzero(gaps.inner[::step])
+        if not len(rows):
+            return None
+        return cls(rows, gaps.low[::step][rows], wrong[rows], n[rows], gaps.ask)
+
+    def doubt(self, level: FloatArray, floor: float) -> None:
+        """Ask for rows that pass at a level, not for sure."""
+        own = level[self.rows]
+        self.ask(self.edges[(own > 0) & (bdtr(self.wrong, self.n, 1.0 - floor) > own)])
+
+    def doubt_starts(self, n: IntArray, places: Sequence[int]) -> None:
+        """Ask for rows in which a sequence may start."""
+        started = np.searchsorted(places, n, side="right")
+        self.ask(self.edges[started[self.rows + 1] > started[self.rows - 1]])
+
+
+def _test_in_order(
+    wrong: IntArray, n: IntArray, floor: float, delta: float, inside: _Inside | None
+) -> _Test:
     """Test the share right among n rows at each gap; it shows a lower floor that passes."""
 
     def shown() -> FloatArray:
         values = np.zeros(len(n))
         if floor < 1.0:
-            largest = largest_floor(wrong, n, floor, delta)
+            largest = largest_floor(wrong, n, floor, delta, inside)
             for lower in np.round(largest * np.arange(1, _STEPS + 1) / _STEPS, 4):
                 if lower > 0.0:
-                    values[pass_in_order(wrong, n, float(lower), delta)] = lower
+                    values[pass_in_order(wrong, n, float(lower), delta, inside=inside)] = lower
         return values
 
-    return pass_in_order(wrong, n, floor, delta), shown
+    return pass_in_order(wrong, n, floor, delta, inside=inside), shown
 
 
 def _of_counts(bound: Bound, wrong: IntArray, n: int, safe: bool = False) -> FloatArray:
@@ -271,35 +358,43 @@ def pass_in_order(
     floor: float,
     delta: float,
     places: Sequence[int] | None = None,
+    inside: _Inside | None = None,
 ) -> BoolArray:
     """Return the boundaries at which the share right meets the floor, jointly with 1 − delta.
 
     `wrong` of `n` rows are on the wrong side at each boundary; n must not fall. `places` are the
     numbers of rows at which tests start; None takes `starting_places`.
     """
-    passed = np.zeros(len(n), dtype=np.bool_)
+    level = np.zeros(len(n))
     if floor >= 1.0:
-        return passed
+        return level > 0
     if places is None:
         places = starting_places(floor, delta, int(n.max(initial=0)))
-    level = 0.0
+    at = 0.0
     for start, end in pairwise([*np.searchsorted(n, places), len(n)]):
-        level += delta / len(places)
+        at += delta / len(places)
         # The p-value of this few errors under a share at the floor.
-        unlikely = bdtr(wrong[start:end], n[start:end], 1.0 - floor) <= level
+        unlikely = bdtr(wrong[start:end], n[start:end], 1.0 - floor) <= at
         stop = end if unlikely.all() else start + int(np.argmin(unlikely))
-        passed[start:stop] = True
+        level[start:stop] = at
         if stop < end:
-            level = 0.0
-    return passed
+            at = 0.0
+    if inside is not None:
+        inside.doubt(level, floor)
+        inside.doubt_starts(n, places)
+    return level > 0
 
 
-def largest_floor(wrong: IntArray, n: IntArray, floor: float, delta: float) -> float:
+def largest_floor(
+    wrong: IntArray, n: IntArray, floor: float, delta: float, inside: _Inside | None = None
+) -> float:
     """Return the largest floor up to this one that some boundary passes, to 1e-4; else 0."""
 
     def fails(steps: int) -> bool:
         lower = steps * _NEAR
         places = starting_places(lower, delta, int(n.max(initial=0)))
+        if inside is not None:
+            inside.doubt_starts(n, places)
         # Some boundary passes if and only if the first after a starting place does.
         starts = np.unique(np.searchsorted(n, places))
         starts = starts[starts < len(n)]
