@@ -16,10 +16,10 @@ from boundshift.metrics import binary_metrics
 from lab.experiment import describe_environment, quiet
 
 # How a model was trained and which rows it scored: "training" and "out-of-fold" are scores of the
-# training rows, "held-out" those of rows that a second model has not seen; "fold-models" has the
-# out-of-fold scores and predicts by the mean of the models that gave them; "smote" and "balanced"
+# training rows; "fold-models" has the out-of-fold scores and predicts by the mean of the models
+# that gave them; "smote" and "balanced"
 # are models that were trained otherwise, which have test rows only.
-Scored = Literal["training", "out-of-fold", "held-out"]
+Scored = Literal["training", "out-of-fold"]
 Source = Scored | Literal["fold-models", "smote", "balanced"]
 # The paper's own table; baselines; curves and rules of this library that treat both classes alike;
 # rules that are meant for something else; the best threshold on the test rows, which nobody knows.

@@ -106,7 +106,7 @@ def fits(half: str, splits: int, models: tuple[str, ...]) -> Iterator[tuple[str,
 
 def judge(name: str, model: str, rare: int, seed: int) -> dict[str, tuple[float, float]]:
     """Return specificity and recall on the test rows by method; "share" has that of rare rows."""
-    train, test, _ = split(rows_of(name), seed, rare)
+    train, test = split(rows_of(name), seed, rare)
     X, y = train
     estimator = prepared(MODELS[model](seed))
     with quiet(Warning):

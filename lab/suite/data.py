@@ -18,13 +18,11 @@ HalfChoice = Literal["choose", "report", "both"]
 
 MOST_ROWS = 6000
 TEST_SHARE = 0.5
-HELD_SHARE = 0.25
 MOST_COMMON = 1000
 # What the fitted scores depend on besides the model and the seed.
 SETTINGS = {
     "rows": MOST_ROWS,
     "test": TEST_SHARE,
-    "held": HELD_SHARE,
     "folds": 5,
     "common rows beside few rare ones": MOST_COMMON,
 }
@@ -42,11 +40,10 @@ class Rows(NamedTuple):
 
 
 class Split(NamedTuple):
-    """A training and a test part, and which training rows are held out of a second model."""
+    """A training and a test part."""
 
     train: Rows
     test: Rows
-    held: NDArray[np.intp]
 
 
 def suite_datasets() -> list[CommonDataset]:
@@ -93,7 +90,7 @@ def load_rows(name: str) -> Rows:
 
 
 def split(rows: Rows, seed: int, rare: int = 0) -> Split:
-    """Draw half of the rows for training, stratified, and a quarter of these to be held out.
+    """Draw half of the rows for training, stratified.
 
     With `rare`, so many minority rows are kept in the training part, with at most 1000 of the
     majority; of one seed, fewer are among more. 0 keeps all rows.
@@ -108,7 +105,4 @@ def split(rows: Rows, seed: int, rare: int = 0) -> Split:
         order = np.random.default_rng(seed).permutation(len(train))
         parts = [order[y[order] == 0][:MOST_COMMON], order[y[order] == 1][:rare]]
         train = train[np.sort(np.concatenate(parts))]
-    held = train_test_split(
-        np.arange(len(train)), test_size=HELD_SHARE, stratify=rows.y[train], random_state=seed
-    )[1]
-    return Split(rows.take(train), rows.take(test), np.sort(held))
+    return Split(rows.take(train), rows.take(test))

@@ -121,7 +121,6 @@ def _baselines() -> list[Method]:
     }
     return [
         Method("untouched", "baseline", keep_boundary, "training"),
-        Method("untouched@held-out", "baseline", keep_boundary, "held-out"),
         Method("untouched@fold-models", "baseline", keep_boundary, "fold-models"),
         Method("smote", "baseline", keep_boundary, "smote"),
         Method("balanced-weights", "baseline", keep_boundary, "balanced"),
@@ -291,12 +290,10 @@ _RULES = {
 _OURS = {
     "fold-models": "",
     "out-of-fold": "ensemble=False",
-    "held-out": "decided on rows held out",
     "training": "decided on training scores",
 }
 _THEIRS = {
     "fold-models": "mean of the fold models",
-    "held-out": "trained on three quarters",
     "training": "training scores",
 }
 

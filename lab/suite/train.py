@@ -38,7 +38,7 @@ from lab.training import Score, cross_fit, decision_scores, fit_quietly, folds_o
 
 ScoreKind = Literal["log-odds", "margin", "probability"]
 # Raise it when training changes in a way that no setting shows: old files are then ignored.
-PROTOCOL_VERSION = 3
+PROTOCOL_VERSION = 4
 
 
 @dataclass(frozen=True)
@@ -125,10 +125,9 @@ class RawScores:
 
     `train` and `test` are of a model trained on the whole training part; `out_of_fold` and `fold`
     of the training rows, each by the model that left its fold out, and `fold_tests`, of shape
-    (5, n_test), by each of these models. `held` are positions of the training rows held out;
-    `held_part` and `held_test` are by the model without them. `smote_test` and `balanced_test` are
-    by models trained with SMOTE and with balanced weights. `seconds` are the times to choose
-    parameters, then to train each of these in this order; `parameters` what was chosen.
+    (5, n_test), by each of these models. `smote_test` and `balanced_test` are by models trained
+    with SMOTE and with balanced weights. `seconds` are the times to choose parameters, then to
+    train each of these in this order; `parameters` what was chosen.
     """
 
     y_train: IntArray
@@ -138,9 +137,6 @@ class RawScores:
     out_of_fold: FloatArray
     fold: IntArray
     fold_tests: FloatArray
-    held: NDArray[np.intp]
-    held_part: FloatArray
-    held_test: FloatArray
     smote_test: FloatArray
     balanced_test: FloatArray
     seconds: FloatArray
@@ -166,8 +162,6 @@ def train(model: Model, parts: Split, seed: int) -> RawScores:
     rows, X_test = parts.train, parts.test.X
     chosen = clock(lambda: model.search(rows, seed))
     first = clock(lambda: model.fit(rows, seed, chosen))
-    kept = np.setdiff1d(np.arange(len(rows.y)), parts.held)
-    without = clock(lambda: model.fit(rows.take(kept), seed, chosen))
     out_of_fold, scorers = clock(
         lambda: cross_fit(lambda X, y: model.fit(Rows(X, y), seed, chosen), rows.X, rows.y)
     )
@@ -186,9 +180,6 @@ def train(model: Model, parts: Split, seed: int) -> RawScores:
         out_of_fold=out_of_fold,
         fold=fold,
         fold_tests=np.stack([score(X_test) for score in scorers]),
-        held=parts.held,
-        held_part=without(rows.X),
-        held_test=without(X_test),
         smote_test=smote(X_test),
         balanced_test=balanced(X_test),
         seconds=np.array(laps),
@@ -254,12 +245,6 @@ class FittedSplit:
         """Scores of the training rows by models that had not seen them."""
         return Sample(self.raw.y_train, self._scores(self.raw.out_of_fold))
 
-    @cached_property
-    def held_out(self) -> Sample:
-        """Scores of the rows held out, by the model trained on the other training rows."""
-        held = self.raw.held
-        return Sample(self.raw.y_train[held], self._scores(self.raw.held_part[held]))
-
     @property
     def folds(self) -> list[NDArray[np.intp]]:
         """Rows of each fold."""
@@ -267,8 +252,6 @@ class FittedSplit:
 
     def sample(self, source: Source) -> Sample:
         """Return the scores to decide on."""
-        if source == "held-out":
-            return self.held_out
         return self.out_of_fold if source in ("out-of-fold", "fold-models") else self.training
 
     def test(self, source: Source) -> Sample:
@@ -282,19 +265,17 @@ class FittedSplit:
             "training": first,
             "out-of-fold": first,
             "fold-models": np.mean([self._scores(each) for each in self.raw.fold_tests], axis=0),
-            "held-out": self._scores(self.raw.held_test),
             "smote": self._scores(self.raw.smote_test),
             "balanced": self._scores(self.raw.balanced_test),
         }
 
     def training_seconds(self, source: Source) -> float:
         """Return the time of all training that a decision from a source needs."""
-        _, first, held, folds, smote, balanced = self.raw.seconds.tolist()
+        _, first, folds, smote, balanced = self.raw.seconds.tolist()
         needs = {
             "training": first,
             "out-of-fold": first + folds,
             "fold-models": folds,
-            "held-out": held,
             "smote": smote,
             "balanced": balanced,
         }

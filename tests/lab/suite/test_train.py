@@ -31,15 +31,6 @@ def test_out_of_fold_scores_are_scikit_learns(model, parts, fitted_of):
     np.testing.assert_allclose(raw.out_of_fold, found, atol=1e-9)
 
 
-@pytest.mark.parametrize("model", RESPONSE)
-def test_the_model_held_out_has_not_seen_the_rows_held_out(model, parts, fitted_of):
-    raw = fitted_of(model).raw
-    seen = np.setdiff1d(np.arange(len(parts.train.y)), parts.held)
-    fitted = _pipeline(model, raw).fit(parts.train.X[seen], parts.train.y[seen])
-    found = getattr(fitted, RESPONSE[model])(parts.test.X)
-    np.testing.assert_allclose(raw.held_test, found[:, 1] if found.ndim == 2 else found, atol=1e-9)
-
-
 def test_the_network_scores_rows_by_its_last_sum(parts, fitted_of):
     fitted = fitted_of("mlp")
     probability = 1 / (1 + np.exp(-fitted.raw.test))
