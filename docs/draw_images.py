@@ -68,7 +68,7 @@ def clinic() -> Clinic:
 def draw_boundary(ax: Any) -> None:
     """Draw both errors of the default and its rule against the threshold."""
     rows = clinic()
-    interval = threshold_interval(rows.y, rows.left_out, n_resamples=100, random_state=0)
+    interval = threshold_interval(rows.y, rows.left_out, n_resamples=2000, random_state=0)
     names = np.where(rows.y == 1, "sick", "healthy")
     ThresholdDisplay.from_predictions(
         names, rows.left_out, pos_label="sick", old_threshold=0.0, interval=interval, ax=ax
@@ -176,7 +176,7 @@ def report() -> str:
         scores="out-of-fold",
         model="Logistic regression, Cleveland heart disease",
         names=NAMES,
-        interval=threshold_interval(rows.y, rows.left_out, n_resamples=100, random_state=0),
+        interval=threshold_interval(rows.y, rows.left_out, n_resamples=2000, random_state=0),
     )
     return Report(facts).html
 

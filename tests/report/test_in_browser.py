@@ -131,7 +131,7 @@ def test_opens_without_a_complaint_and_is_no_wider_than_its_screen(page, name):
         assert browser.find_elements("tag name", "img") == []
         assert HOSTILE.split("\u2028")[0] in browser.find_element("tag name", "h1").text
     if name == "training":
-        assert "Nothing here is certified" in text(browser, "bound-note")
+        assert "Nothing beside the slider is certified" in text(browser, "bound-note")
 
 
 def test_keys_and_buttons_move_the_slider_and_the_numbers_follow(page):

@@ -266,12 +266,12 @@ class Judged:
             yield f"{rows_have} the same features as an earlier row"
         yield f"threshold {short(self.threshold)} the shifted boundary"
         yield (
-            f"recall: {positives} found {percent(hits, self.n[1])} "
+            f"recall ({positives}) {percent(hits, self.n[1])} "
             f"{percent(missed, self.n[1])} missed, "
             f"at most {most(upper(missed, self.n[1], DELTA))}"
         )
         yield (
-            f"specificity: {negatives} not flagged {percent(self.n[0] - flagged, self.n[0])} "
+            f"specificity ({negatives}) {percent(self.n[0] - flagged, self.n[0])} "
             f"{percent(flagged, self.n[0])} flagged, at most "
             f"{most(upper(flagged, self.n[0], DELTA))}"
         )

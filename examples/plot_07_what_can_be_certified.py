@@ -2,8 +2,8 @@
 What can be certified
 =====================
 
-Few rows can promise little, however good the model looks. A certificate says at most how often a
-class is called wrongly, with a stated confidence, from rows that the model has not seen.
+Few rows can promise little, however good the model looks. A certificate bounds the error rate of
+each class with a stated confidence, from rows that the model has not seen.
 """
 
 # %%
@@ -41,7 +41,7 @@ for n in counts:
 # %%
 figure, ax = plt.subplots(layout="constrained")
 ax.plot(counts, bounds, label="at most, with 95% confidence")
-ax.plot(counts, floors, "--", label="the least that so many rows can show")
+ax.plot(counts, floors, "--", label="the lowest bound for this number of rows")
 ax.plot(counts, seen, ":", label="share missed among these rows")
 ax.set(xlabel="malignant rows", ylabel="share of malignant rows missed", ylim=(0, None))
 ax.set_title("Confidence is bought with rows")

@@ -2,8 +2,8 @@
 Shift a trained model
 =====================
 
-A model that was trained on few diabetics finds too few of them. Its boundary is moved with rows
-that it has not seen; the model itself stays as it is.
+A model trained on few diabetics has a low recall. Rows that it has not seen move its threshold; the
+model itself stays as it is.
 """
 
 # %%
@@ -35,8 +35,8 @@ shifted = BoundShiftClassifier(model, cv="prefit").fit(X_held, y_held)
 
 for name, which in (("untouched", model), ("shifted", shifted)):
     healthy, diabetic = recall_score(y_test, which.predict(X_test), average=None)
-    print(f"{name:10} finds {diabetic:.0%} of the diabetics, spares {healthy:.0%} of the others")
+    print(f"{name:10} recall {diabetic:.0%}, specificity {healthy:.0%}")
 
 # %%
-# The projected space: every row by its score, hollow on the wrong side of the new boundary.
+# Every row by its score; rows on the wrong side of the new boundary are hollow.
 display = ProjectionDisplay.from_estimator(shifted, X_held, y_held)

@@ -1,10 +1,9 @@
 """
-Training scores flatter
-=======================
+Training scores are optimistic
+==============================
 
-Boosted trees know their training rows by heart: on these the classes lie far apart, and a boundary
-anywhere in the gap looks perfect. Scores of rows left out of training show the overlap that fresh
-rows will have.
+Boosted trees memorise their training rows: there the classes lie far apart, and every threshold in
+the gap looks perfect. Scores of rows left out of training show the overlap that fresh rows have.
 """
 
 # %%

@@ -2,9 +2,8 @@
 When to ask a person
 ====================
 
-One boundary decides on every row, also on those that it knows nothing about. An unsure zone has two
-limits: of each class, at most a stated share ends up on the wrong side, and who lies between the
-limits is left to a person.
+One threshold decides every case, also the doubtful ones. An unsure zone has two limits: of each
+class, at most a stated share ends up on the wrong side. A person decides the cases between them.
 """
 
 # %%
@@ -27,7 +26,7 @@ zone = find_zone(y_held, scores, errors=(0.1, 0.1))
 print(zone)
 
 # %%
-# A row gets a label, or another word where nobody should decide by the score alone.
+# A row gets a label, or another word if a person must decide.
 print(zone.predict([-4.0, 0.0, 4.0], unsure="ask"))
 
 # %%

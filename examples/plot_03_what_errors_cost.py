@@ -2,8 +2,8 @@
 What errors cost
 ================
 
-If a miss costs twenty false alarms, say so. Costs weigh risks: the rule multiplies them with how
-often each class occurs.
+If a miss costs as much as twenty false alarms, say so. The rule then minimises the expected cost of
+a decision.
 """
 
 # %%
@@ -22,7 +22,7 @@ scores = cross_val_predict(model, X_train, y_train, cv=3, method="decision_funct
 test_scores = model.fit(X_train, y_train).decision_function(X_test)
 
 # %%
-# One search a price; the model is trained once.
+# One search for each cost; the model is trained once.
 prices = np.array([1, 2, 5, 10, 20, 50, 100])
 
 

@@ -2,8 +2,8 @@
 From a file to a verdict
 ========================
 
-What ``boundshift fit`` does, in Python: a table with gaps and categories goes in; preparation,
-split, training, shift, certificate and comparison come out.
+What ``boundshift fit`` does, in Python: it reads a table with gaps and categories, trains a model,
+moves its threshold, and compares methods on rows that decided nothing.
 """
 
 # %%
