@@ -12,7 +12,7 @@ from boundshift.curves._uniform import local_level
 from lab.__main__ import CLAIMS, EXPERIMENTS
 from lab.claims.coverage import all_below, cell, exact_level
 from lab.claims.simulation import SHAPES, Problem, true_recall
-from lab.claims.zones import conformal_limits, summarise, true_shares
+from lab.claims.zones import conformal_limits, true_shares
 from lab.experiment import RESULTS
 from lab.markdown import fill
 
@@ -107,10 +107,3 @@ def test_shares_of_a_zone_agree_with_a_count():
     unsure = np.mean((scores > low) & (scores <= high))
     counted = np.mean(scores[y == 0] > high), np.mean(scores[y == 1] <= low), unsure
     np.testing.assert_allclose(true_shares(problem, (low, high)), counted, atol=0.005)
-
-
-def test_a_draw_that_breaks_either_promise_breaks_both_together():
-    summary = summarise([(0.0, 0.0, 1.0), (0.06, 0.01, 0.2), (0.01, 0.06, 0.3)])
-    assert summary["broken"] == [1, 1]
-    assert summary["both_broken"] == 2
-    assert summary["unsure"] == pytest.approx(0.5)

@@ -1,5 +1,3 @@
-import sys
-
 import pytest
 
 from lab import demo
@@ -32,12 +30,3 @@ def test_demo_prints_every_figure_and_writes_a_picture(tmp_path, capsys):
     assert "slack" in printed
     assert path.read_bytes().startswith(b"\x89PNG")
     assert [p.name for p in path.parent.iterdir()] == ["demo.png"]
-
-
-def test_without_matplotlib_the_table_is_printed_and_the_extra_named(tmp_path, capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    assert demo.main(tmp_path / "demo.png") == 1
-    printed = capsys.readouterr()
-    assert "G-mean" in printed.out
-    assert 'pip install ".[plot]"' in printed.err
-    assert not list(tmp_path.iterdir())

@@ -17,14 +17,6 @@ def test_parts_are_stratified_and_share_no_row():
         assert part.mean() == pytest.approx(rows.y.mean(), abs=0.04)
 
 
-def test_a_large_data_set_is_sampled_always_in_the_same_way(monkeypatch):
-    monkeypatch.setattr(data, "MOST_ROWS", 100)
-    first, again = load_rows("ecoli1"), load_rows("ecoli1")
-    assert len(first.y) == 100
-    np.testing.assert_array_equal(first.X, again.X)
-    assert first.y.mean() == pytest.approx(77 / 336, abs=0.01)
-
-
 def stored_halves():
     return json.loads(Path(data.__file__).with_name("halves.json").read_text())
 

@@ -87,17 +87,6 @@ def test_the_first_that_aims_at_a_metric_is_what_a_user_gets(metric, parts, fitt
     )
 
 
-@pytest.mark.parametrize("model", ["svm"])
-def test_nothing_beats_the_clairvoyant_threshold(model, fitted_of):
-    fitted = fitted_of(model, DATASET)
-
-    def g_mean(name):
-        return geometric_mean_score(fitted.raw.y_test, _predicted(fitted, name))
-
-    assert g_mean("clairvoyant") >= max(g_mean(n) for n in ("untouched", "tuned/g-mean"))
-    assert g_mean("clairvoyant@fold-models") >= g_mean("blend/g-mean@fold-models")
-
-
 PAGE = Path(__file__).parents[3] / "docs" / "add_to_the_lab.md"
 
 

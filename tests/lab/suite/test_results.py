@@ -15,13 +15,13 @@ from lab.experiment import RESULTS
 from lab.markdown import fill
 from lab.methods import METRICS, Method
 from lab.records import read_records
-from lab.suite.data import load_rows, split, suite_datasets
+from lab.suite.data import suite_datasets
 from lab.suite.figures import Picture, draw_gains
-from lab.suite.methods import METHODS, PANEL, default_method, title_of
+from lab.suite.methods import METHODS, PANEL, default_method
 from lab.suite.rows import Results, SuiteRow, rows_of_fit
 from lab.suite.run import DOCS, choose_datasets, run_suite
 from lab.suite.summary import summarise, summarise_half
-from lab.suite.tables import make_tables, rank_table
+from lab.suite.tables import make_tables
 from lab.suite.train import Fit, SuiteCache
 
 DEFAULT = default_method()
@@ -108,12 +108,6 @@ def test_significance_is_corrected_for_the_number_of_baselines(ranked):
     assert found["p"] == pytest.approx(len(PANEL) * alone)
 
 
-def test_the_best_of_a_column_is_marked(ranked):
-    lines = {line[0]: line[1:] for line in rank_table(ranked, "All").sections[""]}
-    for name, is_best in ((DEFAULT, True), ("untouched", False)):
-        assert [cell.best for cell in lines[title_of(name)]] == [is_best] * 8
-
-
 def test_the_share_of_the_gain_is_told_for_all_and_for_few_rows(row):
     values = {"untouched": 0.5, "clairvoyant": 0.9, "tuned/g-mean": 0.7, DEFAULT: 0.8}
     values |= {"tuned/f1": 0.65, "blend/f1@fold-models": 0.75}
@@ -179,14 +173,6 @@ def test_the_command_writes_rows_facts_and_pages_and_trains_once(tmp_path):
     )  # fmt: skip
     assert again.facts["rows"] == facts["rows"]
     assert set(seen) == {"deciding"}
-
-
-def test_more_rare_rows_are_drawn_from_sets_that_have_them():
-    assert min(d.n_minority for d in choose_datasets("full", rare=50)) >= 102
-    entry = min(choose_datasets("full", rare=200), key=lambda d: d.n_samples)
-    assert int(split(load_rows(entry.name), 0, 200).train.y.sum()) == 200
-    few, more = (choose_datasets("full", rare=rare) for rare in (20, 100))
-    assert {d.name for d in more} < {d.name for d in few}
 
 
 @pytest.mark.parametrize(

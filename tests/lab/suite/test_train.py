@@ -5,7 +5,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import cross_val_predict
 
 from lab.suite.data import load_rows, split
-from lab.suite.train import MODELS, Fit, platt, prepared
+from lab.suite.train import MODELS, platt, prepared
 
 RESPONSE = {"logistic": "decision_function", "forest": "predict_proba"}
 
@@ -60,11 +60,3 @@ def test_a_threshold_of_probabilities_divides_all_rows_alike(fitted_of):
             s = fitted.sample(source).s
             for t in (-0.1, *np.unique(p)[:: max(1, len(p) // 10)], 0.5, 1.0):
                 np.testing.assert_array_equal(s > fitted.at_probability(t).threshold, p > t)
-
-
-def test_the_key_of_a_training_names_what_matters(store, monkeypatch):
-    fit = Fit("glass6", "svm", 0)
-    before = store.training(fit)
-    assert before[:2] != store.training(Fit("glass6", "logistic", 0))[:2]
-    monkeypatch.setitem(MODELS["svm"].grid, "C", (1,))
-    assert store.training(fit)[1] != before[1]
