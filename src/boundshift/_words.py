@@ -72,8 +72,8 @@ def read_names(names: Mapping[str, object] | None, labels: tuple[Any, Any]) -> N
     """Complete the given names from the labels.
 
     A name such as "sick" goes before the unit. A plural ("churners") stands alone, as does a
-    phrase with "with", "of", "who" or the unit in it. If only the positive class has a name, the
-    negative class is "other".
+    phrase with "with", "of", "who" or the unit in it, or a noun as German writes it. If only the
+    positive class has a name, the negative class is "other".
     """
     given = dict(names or {})
     unknown = sorted(set(given) - set(_KEYS))
@@ -102,7 +102,8 @@ def _phrase(name: str, unit: str) -> str:
     words = name.lower().split()
     plural = words and re.fullmatch(r".*[^siu]s", words[-1]) and words[-1] not in _NO_PLURALS
     alone = plural or unit.lower() in name.lower() or {"with", "of", "who"} & set(words)
-    return name if alone else f"{name} {unit}"
+    nouns = name[:1].isupper() and unit[:1].isupper()  # as German writes both
+    return name if alone or nouns else f"{name} {unit}"
 
 
 def number(value: float, form: str = ".4g") -> str:

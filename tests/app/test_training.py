@@ -52,6 +52,8 @@ def test_with_few_rare_rows_the_models_that_decided_are_deployed(frame):
     assert len(parts) == 5
     mean = 1 / (1 + np.exp(-np.mean(parts, axis=0)))
     assert np.allclose(model.positive_scores(X), mean)
+    with pytest.warns(BoundaryWarning, match="used in fit"):
+        assert model.report(X, frame["target"]).facts["model"] == "LogisticRegression"
 
 
 def test_with_many_rare_rows_one_model_of_all_training_rows_is_deployed(fitted, frame):

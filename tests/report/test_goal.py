@@ -203,6 +203,7 @@ def test_a_certified_half_beside_a_model_that_guesses_is_called_no_proof():
     ("names", "phrases"),
     [
         ({"positive": "churners", "unit": "customers"}, ("churners", "other customers")),
+        ({"positive": "Kündiger", "unit": "Kunden"}, ("Kündiger", "other Kunden")),
         ({"positive": "sick"}, ("sick rows", "other rows")),
         ({"positive": "diabetes"}, ("diabetes rows", "other rows")),
         ({"positive": "people with flu"}, ("people with flu", "other rows")),
@@ -213,6 +214,7 @@ def test_a_certified_half_beside_a_model_that_guesses_is_called_no_proof():
 def test_names_read_naturally(names, phrases):
     told = read_names(names, (0, 1))
     assert (told.positives, told.negatives) == phrases
+    assert read_names(None, (b"0", b"1")).positives == "rows of class 1"
 
 
 @pytest.mark.parametrize("rule", ["f1", "f2", "mcc", "kappa", "youden", "sum"])

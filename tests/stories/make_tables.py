@@ -1,7 +1,6 @@
-"""Write the tables of six stories, as messy as those that people have.
+"""Write the tables of the stories, as messy as those that people have.
 
-``python tests/stories/make_tables.py FOLDER`` writes fraud.csv, churn.csv, screening.csv,
-calls.csv, next_week.csv, machines.csv and loans.csv.
+``python tests/stories/make_tables.py FOLDER`` writes them.
 """
 
 import sys
@@ -50,10 +49,10 @@ def make_churn(n=2500, seed=2):
     )
 
 
-def make_screening(n=20_000, seed=3):
-    """Patients of whom one in two hundred is ill."""
+def make_screening(n=20_000, seed=3, share=0.005):
+    """Patients of whom one in two hundred is ill, or another share."""
     rng = np.random.default_rng(seed)
-    ill = rng.random(n) < 0.005
+    ill = rng.random(n) < share
     marker = np.exp(rng.normal(1.5 * ill, 0.6))
     return pd.DataFrame(
         {
@@ -79,6 +78,29 @@ def make_calls(n=2000, seed=4):
             "gives": gives,
         }
     )
+
+
+def make_german():
+    """The customers as a German export has them: umlauts, and words for classes."""
+    german = {"gone": "gekündigt", "stayed": "treu", "family": "Familie", "premium": "Prämie"}
+    names = ["Kundennr", "Kunde seit", "Gesprächsminuten", "Tarif", "Beschwerden", "Kündigung"]
+    return make_churn().replace(german).set_axis(names, axis=1)
+
+
+def make_named(n=2000, seed=4):
+    """Donors with their names."""
+    rng = np.random.default_rng(seed + 1000)
+    first = rng.choice(["Ayşe", "Jörg", "Mary", "Zoë"], n)
+    return make_calls(n, seed).assign(
+        name=[f"{a} {b}" for a, b in zip(first, range(n), strict=True)]
+    )
+
+
+def make_later(n=1500, seed=11):
+    """Payments of the next quarter, in no order of their days."""
+    days = np.random.default_rng(seed).integers(0, 90, n)
+    day = pd.Timestamp("2026-01-01") + pd.to_timedelta(days, unit="D")
+    return make_fraud(n, seed).assign(day=day.strftime("%d.%m.%Y"))
 
 
 def make_machines(n=1500, seed=6):
@@ -120,10 +142,25 @@ def write_tables(folder):
     make_churn().to_csv(folder / "churn.csv", index=False, sep=";")
     make_screening().to_csv(folder / "screening.csv", index=False)
     make_calls().to_csv(folder / "calls.csv", index=False)
-    make_machines().to_csv(folder / "machines.csv", index=False)
-    make_loans().to_csv(folder / "loans.csv", index=False)
     make_calls(600, seed=5).drop(columns="gives").to_csv(folder / "next_week.csv", index=False)
+
+
+def write_stories(folder):
+    """Write the tables of the six stories told in test_stories.py."""
+    folder = Path(folder)
+    make_german().to_csv(folder / "kunden.csv", index=False, sep=";", encoding="cp1252")
+    with pd.ExcelWriter(folder / "machines.xlsx") as book:
+        make_machines().to_excel(book, sheet_name="Inspections", index=False, startrow=2)
+        book.sheets["Inspections"].cell(1, 1, "Machines inspected in 2025")
+        pd.DataFrame({"note": ["heat in °C"]}).to_excel(book, sheet_name="Notes", index=False)
+    make_named().to_csv(folder / "donors.csv", index=False)
+    make_named(600, seed=5).drop(columns="gives").to_csv(folder / "next_week.csv", index=False)
+    make_screening(3000, seed=8, share=0.12).to_csv(folder / "clinic.csv", index=False)
+    make_loans().to_csv(folder / "loans.csv", index=False)
+    make_fraud().to_csv(folder / "payments.csv", index=False)
+    make_later().to_csv(folder / "quarter.csv", index=False)
 
 
 if __name__ == "__main__":
     write_tables(sys.argv[1])
+    write_stories(sys.argv[1])

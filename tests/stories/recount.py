@@ -13,6 +13,7 @@ Their coverage is tested in tests/promises/test_interval.py and tests/report.
 
 import csv
 import html
+import io
 import json
 import math
 import re
@@ -20,6 +21,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import openpyxl
 from scipy.stats import beta
 from sklearn import metrics as sk
 from sklearn.model_selection import train_test_split
@@ -29,8 +31,20 @@ GAPS = ("", "NA")
 
 
 def read_column(path, name, separator=","):
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        return np.array([row[name] for row in csv.DictReader(file, delimiter=separator)])
+    raw = Path(path).read_bytes()
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        text = raw.decode("cp1252")
+    lines = io.StringIO(text, newline="")
+    return np.array([row[name] for row in csv.DictReader(lines, delimiter=separator)])
+
+
+def sheet_as_csv(path, sheet, first_row, out):
+    """Write the cells of an Excel sheet, from a row on, as CSV."""
+    cells = openpyxl.load_workbook(path)[sheet].iter_rows(min_row=first_row, values_only=True)
+    with Path(out).open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(cells)
 
 
 def upper(wrong, n, delta):

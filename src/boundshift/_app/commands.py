@@ -481,7 +481,7 @@ def monitor(
                 lines.append(
                     (month, f"{missed} of {rest}", f"{flagged} of {n}", *known["evidence"][::-1])
                 )
-            head = ["month", f"{positive} missed", f"{negative} flagged"]
+            head = ["month", f"class {positive} missed", f"class {negative} flagged"]
             print_table([*head, f"evidence, {positive}", f"evidence, {negative}"], lines)
         print_table(
             ["", "rows", "wrong", "their share", "stated at most", "evidence"],
