@@ -72,7 +72,7 @@ def sentences(name):
         facts["verdict"]["sentence"],
         facts["verdict"]["note"],
         diagnosis["next"],
-        *([zone["sentence"], *(side["sentence"] for side in zone["sides"])] if zone else []),
+        *([zone["sentence"], *zone["sides"]] if zone else []),
         *(f"{f['title']} ({f['level']}). {f['text']}" for f in diagnosis["findings"]),
         *(f["advice"] for f in diagnosis["findings"] if f["advice"]),
         *(f"{c['claim']} ({c['status']}). {c['reason']}" for c in facts["claims"]),

@@ -14,7 +14,17 @@ from boundshift._promises.planning import rows_needed
 from boundshift._promises.zone import Zone
 from boundshift._status import QUIET
 from boundshift._view import area_under_curve, error_band, least_balanced_error
-from boundshift._words import Names, Sentence, at_most, claim, number, percent, sentence, sure
+from boundshift._words import (
+    Names,
+    Sentence,
+    at_least,
+    at_most,
+    claim,
+    number,
+    percent,
+    sentence,
+    sure,
+)
 from boundshift.curves._uniform import clopper_pearson
 from boundshift.report._evidence import Evidence
 from boundshift.report._goal import Goal, State, judge_goal
@@ -441,42 +451,72 @@ def _calibration(evidence: Evidence) -> Finding | None:
 def _zone(zone: Zone, evidence: Evidence) -> dict[str, Any]:
     """Count rows on either side of a zone, and say who is decided and who is left to a person."""
     names, share = evidence.names, evidence.prevalence
-    called = (names.negative, names.positive)
-    is_positive, scores = evidence.rows.is_positive, evidence.scores
-    unsure = zone.is_unsure(scores)
-    wrong = np.where(is_positive, scores <= zone.low, scores > zone.high)
-    sides: list[dict[str, Any]] = []
-    for i, who in enumerate((names.negatives, names.positives)):
-        mine = is_positive if i else ~is_positive
-        rows, errors, left = int(mine.sum()), int(wrong[mine].sum()), float(unsure[mine].mean())
-        most, other = at_most(zone.errors[i]), called[1 - i]
-        bound = None
-        promise = claim(f"at most {most}", zone.confidence)
-        if not evidence.zone_found_here:
-            bound = float(clopper_pearson(errors, rows, 1.0 - zone.confidence))
-            promise = (
-                f"the promise is at most {most}, and these rows alone show at most "
-                f"{at_most(bound)} with {sure(zone.confidence)}"
-            )
-        told = f"Of {who}, {errors:,} of {rows:,} are called {other} here; {promise}."
-        if math.isinf((zone.high, zone.low)[i]):
-            needed = rows_needed(zone.errors[i], zone.confidence)
-            told = (
-                f"There are too few {who} to call anyone {other} safely ({zone.n_samples[i]:,}; at "
-                f"least {needed:,} are needed)."
-            )
-        told = f"{told} A person must decide {percent(left)} of them."
-        sides.append({"wrong": errors, "unsure": left, "bound": bound, "sentence": told})
-    between = (1 - share) * sides[0]["unsure"] + share * sides[1]["unsure"]
+    is_positive = evidence.rows.is_positive
+    unsure = zone.is_unsure(evidence.scores)
+    left = [float(unsure[is_positive == truth].mean()) for truth in (False, True)]
+    between = (1 - share) * left[0] + share * left[1]
+    sides = _promised_errors if zone.precision is None else _promised_values
     return {
         "low": zone.low,
         "high": zone.high,
         "unsure": between,
         "found_here": evidence.zone_found_here,
         "found_on": zone.n_samples,
-        "sentence": _say_limits(zone, called, between, names.unit),
-        "sides": sides,
+        "nominal": zone.reason and sentence(zone.reason),
+        "sentence": _say_limits(zone, (names.negative, names.positive), between, names.unit),
+        "sides": [
+            f"{told} A person must decide {percent(each)} of {who}."
+            for told, each, who in zip(
+                sides(zone, evidence), left, (names.negatives, names.positives), strict=True
+            )
+        ],
     }
+
+
+def _promised_errors(zone: Zone, evidence: Evidence) -> Iterator[str]:
+    """Say how many rows of each class are decided wrongly, and at most."""
+    names, scores = evidence.names, evidence.scores
+    called, over = (names.negative, names.positive), zone.n_clusters is not None
+    wrong = np.where(evidence.rows.is_positive, scores <= zone.low, scores > zone.high)
+    for i, who in enumerate((names.negatives, names.positives)):
+        mine, other, most = evidence.rows.is_positive == bool(i), called[1 - i], zone.errors[i]
+        if math.isinf((zone.high, zone.low)[i]):
+            needed, had = rows_needed(most, zone.confidence), (zone.n_clusters or zone.n_samples)[i]
+            yield (
+                f"There are too few {who} to call anyone {other} safely ({had:,}"
+                f"{' clusters' if over else ''}; at least {needed:,} are needed)."
+            )
+            continue
+        rows, errors = int(mine.sum()), int(wrong[mine].sum())
+        promise = claim(f"at most {at_most(most)}", zone.confidence)
+        if over:
+            promise = f"{promise}, averaged over clusters"
+        elif not evidence.zone_found_here:
+            bound = float(clopper_pearson(errors, rows, 1.0 - zone.confidence))
+            promise = (
+                f"the promise is at most {at_most(most)}, and these rows alone show at most "
+                f"{at_most(bound)} with {sure(zone.confidence)}"
+            )
+        yield f"Of {who}, {errors:,} of {rows:,} are called {other} here; {promise}."
+
+
+def _promised_values(zone: Zone, evidence: Evidence) -> Iterator[str]:
+    """Say how many rows that are called negative or positive are so, and at least."""
+    names, is_positive = evidence.names, evidence.rows.is_positive
+    arms = (
+        (evidence.scores <= zone.low, ~is_positive, names.negative, zone.npv),
+        (evidence.scores > zone.high, is_positive, names.positive, zone.precision),
+    )
+    for decided, right, name, least in arms:
+        asked, n = at_least(least or 0.0), int(decided.sum())
+        if n == 0:
+            yield f"Nobody is called {name}: too few rows show that {asked} of these would be."
+            continue
+        promise = claim(f"at least {asked}", zone.confidence)
+        yield (
+            f"Of {n:,} {names.unit} called {name} here, {int((decided & right).sum()):,} are; "
+            f"{promise} for both limits together."
+        )
 
 
 def _say_limits(zone: Zone, called: tuple[str, str], between: float, unit: str) -> str:
