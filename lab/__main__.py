@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-CLAIMS = ("coverage", "deployed", "floors", "zones", "monitor", "interval")
+CLAIMS = ("coverage", "deployed", "floors", "zones", "monitor", "interval", "rows_as_they_come")
 EXPERIMENTS = {name: f"lab.claims.{name}" for name in (*CLAIMS, "fresh", "models")} | {
     name: f"lab.speed.{name}" for name in ("speed", "training")
 }

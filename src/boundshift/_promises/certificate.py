@@ -34,7 +34,14 @@ from boundshift._boundary import Boundary
 from boundshift._result.records import Record
 from boundshift._scores import LARGEST_SCORE, ScoreSample
 from boundshift._typing import BoolArray, FloatArray, IndexArray
-from boundshift._validation import as_choice, as_positive, as_real_column, as_rows, as_share
+from boundshift._validation import (
+    as_choice,
+    as_positive,
+    as_real_column,
+    as_rows,
+    as_share,
+    is_finite,
+)
 from boundshift.curves._clusters import as_clusters, bound_mean, cluster_errors
 from boundshift.curves._counts import ConfidenceCurve
 from boundshift.curves._floors import most_wrong
@@ -67,6 +74,13 @@ _WORTH: dict[str, tuple[CertificateStatus, str, tuple[str, str]]] = {
     ),
 }
 _MOST_NEXT = 10**9  # of hypergeometric tails
+_NAMES = ("all", "precision", "npv", "flagged", "cost", "net_benefit", "prevalence")
+# Bounds that must hold at the same time: for all rates together, and for each alone.
+_PARTS = {
+    "known": dict(zip(_NAMES, (3, 2, 2, 2, 2, 2, 2), strict=True)),
+    "counted": dict(zip(_NAMES, (5, 3, 3, 4, 4, 4, 2), strict=True)),
+    "direct": dict(zip(_NAMES, (8, 1, 1, 1, 2, 2, 2), strict=True)),
+}
 _WEIGHTED = (
     "Rows have weights, so the bounds use Kish's effective number of rows and are no guarantee; "
     "certify on unweighted rows"
@@ -127,7 +141,7 @@ class Certificate(Record):
         Whether the confidence is that of all classes' bounds together.
     method : str
         "clopper-pearson" for a boundary fixed before, "uniform" for one chosen on these rows,
-        "betting" for rows in clusters.
+        "betting" for rows in clusters or with drawing probabilities.
     status : {"certified", "cross-fitted", "nominal"}
         Whether the bounds hold for the deployed model, are about the models of a
         cross-validation, or come from rows that are no basis for a guarantee.
@@ -258,10 +272,10 @@ class Certificate(Record):
         return tuple(limit(k, n) for k, n in zip(self.wrong, self.n_samples, strict=True))
 
     def _need_counts(self, name: str) -> None:
-        if self.n_clusters is not None:
+        if self.method == "betting":
             raise InvalidInputError(
-                f"`{name}` must have a certificate of single rows, got one of clusters, whose "
-                "bounds follow from no counts. Certify the rows again."
+                f"`{name}` must have a certificate of single rows, got one of clusters or of "
+                "drawing probabilities, whose bounds follow from no counts. Certify the rows again."
             )
 
     def rates(
@@ -302,6 +316,43 @@ class Certificate(Record):
         >>> round(rates.precision, 2), round(rates.npv, 4), round(rates.flagged, 3)
         (0.36, 0.9975, 0.051)
         """
+        return self._rates(prevalence, false_positive, false_negative, "all")
+
+    def rate(
+        self,
+        name: str,
+        prevalence: Prevalence = None,
+        *,
+        false_positive: float = 1.0,
+        false_negative: float = 1.0,
+    ) -> Any:
+        """Bound one rate alone, closer than :meth:`rates` does together with the others.
+
+        Parameters
+        ----------
+        name : {"precision", "npv", "flagged", "cost", "net_benefit", "prevalence"}
+            The rate, a field of what :meth:`rates` returns.
+        prevalence, false_positive, false_negative
+            As in :meth:`rates`.
+
+        Returns
+        -------
+        float
+            It holds with the certificate's confidence; a pair for the prevalence.
+
+        Examples
+        --------
+        >>> certificate = certify_counts((20, 5), (1000, 100), ("healthy", "sick"))
+        >>> round(certificate.rate("precision"), 3), round(certificate.rates().precision, 3)
+        (0.757, 0.721)
+        """
+        as_choice("name", name, tuple(_PARTS["counted"])[1:])
+        return getattr(self._rates(prevalence, false_positive, false_negative, name), name)
+
+    def _rates(
+        self, prevalence: Prevalence, false_positive: float, false_negative: float, name: str
+    ) -> RateBounds:
+        """Bound all rates, each by the part of delta that `name` needs."""
         if len(self.n_samples) != 2:
             raise InvalidInputError(
                 f"`rates` must have a certificate of two classes, got {len(self.n_samples)}. "
@@ -310,63 +361,46 @@ class Certificate(Record):
         self._need_counts("rates")
         as_positive("false_positive", false_positive, "Use 1.")
         as_positive("false_negative", false_negative, "Use 1.")
+        given = _read_prevalence(prevalence, self.n_samples)
+        how = "known" if isinstance(given, float) else "counted"
         if prevalence is None and self.method != "uniform":
-            return self._count_rates(false_positive, false_negative)
-        counted = _read_prevalence(prevalence, self.n_samples)
-        # Each error from above, misses from below, and both ends of a counted prevalence.
-        delta = (1.0 - self.confidence) / (3 if isinstance(counted, float) else 5)
+            how = "direct"
+        delta = (1.0 - self.confidence) / _PARTS[how][name]
 
-        def most(count: int, n: int) -> float:
-            return bound_error(count, n, delta, chosen_here=self.method == "uniform")
+        def most(count: int, n: int, chosen_here: bool = self.method == "uniform") -> float:
+            return bound_error(count, n, delta, chosen_here=chosen_here)
 
-        wrong, n = self.wrong, self.n_samples
-        alarms, misses = most(wrong[0], n[0]), most(wrong[1], n[1])
-        hits = most(n[1] - wrong[1], n[1])
-        if isinstance(counted, float):
-            low = high = counted
-        else:
-            positive, rows = counted
-            low = 1.0 - bound_error(rows - positive, rows, delta)
-            high = bound_error(positive, rows, delta)
-        ends = (low, high)  # What is linear in the prevalence is worst at one of them.
-        true_positive, true_negative = low * (1.0 - misses), (1.0 - high) * (1.0 - alarms)
-        costs = [p * misses * false_negative + (1 - p) * alarms * false_positive for p in ends]
-        odds = false_positive / false_negative
-        return RateBounds(
-            precision=_share(true_positive, (1.0 - low) * alarms),
-            npv=_share(true_negative, high * misses),
-            flagged=max(p * hits + (1.0 - p) * alarms for p in ends),
-            cost=max(costs),
-            net_benefit=min(p * (1.0 - misses) - odds * (1.0 - p) * alarms for p in ends),
-            prevalence=ends,
-            confidence=self.confidence,
-            status=self.status,
-        )
-
-    def _count_rates(self, false_positive: float, false_negative: float) -> RateBounds:
-        """Bound each rate by its own count, for a random sample of all rows."""
-        rows, positive = sum(self.n_samples), self.n_samples[1]
-        false_alarms, missed = self.wrong
-        found = positive - missed
+        (false_alarms, missed), (negative, positive) = self.wrong, self.n_samples
+        rows, found = negative + positive, positive - missed
         flagged = found + false_alarms
-        # Eight bounds: precision, NPV, flagged, the shares of false alarms and misses from above
-        # and of true positives from below, and both ends of the prevalence.
-        delta = (1.0 - self.confidence) / 8
-
-        def most(count: int, n: int) -> float:
-            return float(clopper_pearson(count, n, delta))
-
-        alarms = most(false_alarms, rows)
-        return RateBounds(
-            precision=1.0 - most(false_alarms, flagged),
-            npv=1.0 - most(missed, rows - flagged),
-            flagged=most(flagged, rows),
-            cost=false_positive * alarms + false_negative * most(missed, rows),
-            net_benefit=1.0 - most(rows - found, rows) - false_positive / false_negative * alarms,
-            prevalence=(1.0 - most(rows - positive, rows), most(positive, rows)),
-            confidence=self.confidence,
-            status=self.status,
-        )
+        low = high = given if isinstance(given, float) else math.nan
+        if not isinstance(given, float):
+            low = 1.0 - most(given[1] - given[0], given[1], False)
+            high = most(given[0], given[1], False)
+        ends = (low, high)  # What is linear in the prevalence is worst at one of them.
+        odds = false_positive / false_negative
+        if how == "direct":
+            alarms, misses = most(false_alarms, rows), most(missed, rows)
+            shares = {
+                "precision": 1.0 - most(false_alarms, flagged),
+                "npv": 1.0 - most(missed, rows - flagged),
+                "flagged": most(flagged, rows),
+                "cost": false_positive * alarms + false_negative * misses,
+                "net_benefit": 1.0 - most(rows - found, rows) - odds * alarms,
+            }
+        else:
+            alarms, misses = most(false_alarms, negative), most(missed, positive)
+            hits = most(found, positive)
+            shares = {
+                "precision": _share(low * (1.0 - misses), (1.0 - low) * alarms),
+                "npv": _share((1.0 - high) * (1.0 - alarms), high * misses),
+                "flagged": max(p * hits + (1.0 - p) * alarms for p in ends),
+                "cost": max(
+                    p * misses * false_negative + (1 - p) * alarms * false_positive for p in ends
+                ),
+                "net_benefit": min(p * (1.0 - misses) - odds * (1.0 - p) * alarms for p in ends),
+            }
+        return RateBounds(**shares, prevalence=ends, confidence=self.confidence, status=self.status)
 
     def _impossible(self) -> str | None:
         if len(self.labels) < 2 or len(set(self.labels)) < len(self.labels):
@@ -421,6 +455,8 @@ def certify(
     joint: bool = False,
     sample_weight: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
+    probability: ArrayLike | None = None,
+    least_probability: float | None = None,
 ) -> Certificate:
     r"""Bound each class's error rate at a boundary.
 
@@ -455,6 +491,13 @@ def certify(
         and clusters are independent. The error rate bounded is the average over clusters: a
         cluster of many rows counts as much as one of few. If large clusters have other error
         rates than small ones, that differs from the rate among rows.
+    probability : array-like of shape (n_samples,), default=None
+        Probability with which each row was drawn for labelling, where some kinds of rows were drawn
+        more often than others, independently of each other, known by design. The error rate
+        bounded is that of all rows, as if all had been labelled.
+    least_probability : float, default=None
+        With `probability`: the least that any row had, whether a row with it was drawn or not. A
+        kind of row of which none was drawn may still hold the errors.
 
     Returns
     -------
@@ -481,6 +524,11 @@ def certify(
     to 50,000 rows of a class (:mod:`boundshift.curves._uniform`); beyond, the smaller of the DKW
     band at :math:`\delta/2` and Clopper–Pearson at :math:`\delta/(2(n + 1))` for all n + 1 counts.
 
+    Clusters and drawing probabilities :math:`p_i` are bounded by betting (Waudby-Smith and Ramdas
+    2024). With errors :math:`x_i` the rate of all rows is m where
+    :math:`\mathrm{E}\,(x_i - m)/p_i = 0`, and each bet is divided by :math:`p_i` (Horvitz and
+    Thompson).
+
     Examples
     --------
     >>> from boundshift import certify
@@ -494,10 +542,21 @@ def certify(
     as_choice("scores", scores, tuple(_WORTH))
     chosen_here = _as_flag("chosen_here", chosen_here)
     t, pos_label = read_threshold(threshold, pos_label)
-    if cluster is not None and (chosen_here or sample_weight is not None):
+    others = [
+        name
+        for name, given in (("cluster", cluster), ("probability", probability))
+        if given is not None
+    ]
+    if least_probability is not None and probability is None:
         raise InvalidInputError(
-            "`cluster` must go with a threshold fixed before and unweighted rows, got another "
-            "request. Hold out whole clusters that have not chosen the threshold."
+            f"`least_probability` must go with `probability`, got {least_probability!r} alone. "
+            "Pass the probability with which each row was drawn."
+        )
+    if others and (chosen_here or sample_weight is not None or len(others) > 1):
+        raise InvalidInputError(
+            f"`{others[0]}` must go with a threshold fixed before, and without sample_weight and "
+            f"{'probability' if others[0] == 'cluster' else 'cluster'}, got another request. Hold "
+            "out whole clusters, or rows, that have not chosen the threshold."
         )
     claims: dict[str, Any] = {"confidence": confidence, "joint": joint, "threshold": t}
     claims["chosen_here"] = chosen_here
@@ -520,6 +579,8 @@ def certify(
         found = certify_counts(wrong, rows, labels, scores=scores, **claims)
         if cluster is not None:
             found = _certify_clusters(found, is_wrong, classes, as_clusters(cluster, len(known)))
+        if probability is not None:
+            found = _certify_drawn(found, is_wrong, classes, probability, least_probability)
         for label, n in zip(labels, rows, strict=True):
             if not n:
                 found = replace(found, reason=f"{found.reason}; class {label} has no rows")
@@ -553,6 +614,40 @@ def _certify_clusters(
         n_clusters=tuple(map(len, parts)),
         method="betting",
         reason=f"{found.reason}; clusters are independent, and the rates are averages over them",
+    )
+
+
+def _certify_drawn(
+    found: Certificate,
+    is_wrong: BoolArray,
+    classes: tuple[BoolArray, BoolArray],
+    probability: ArrayLike,
+    least: float | None,
+) -> Certificate:
+    """Return a certificate of rows that were drawn with unequal probabilities."""
+    remedy = "Pass the probability with which each row was drawn, 1 if all of its kind were."
+    drawn = as_real_column("probability", probability, remedy, len(is_wrong))
+    if least is None or not is_finite(least) or not 0.0 < least <= 1.0:
+        raise InvalidInputError(
+            "`least_probability` must be given with `probability`, above 0 and at most 1, got "
+            f"{least!r}. Pass the least probability that any row had of being drawn."
+        )
+    bad = ~((drawn >= least) & (drawn <= 1.0))
+    if bad.any():
+        raise InvalidInputError(
+            f"`probability` must be from `least_probability`, {least:g}, to 1, got "
+            f"{drawn[bad][0]:g}. {remedy}"
+        )
+    delta = (1.0 - found.confidence) / (2 if found.joint else 1)
+    ratio = least / drawn
+    parts = [(is_wrong[mine].astype(np.float64), ratio[mine]) for mine in classes]
+    return replace(
+        found,
+        error_bounds=tuple(bound_mean(x, delta, r) for x, r in parts),
+        errors=tuple(float(x @ r / r.sum()) if len(x) else math.nan for x, r in parts),
+        floors=tuple(bound_mean(np.zeros(len(x)), delta, r) for x, r in parts),
+        method="betting",
+        reason=f"{found.reason}; rows were drawn with the probabilities given",
     )
 
 

@@ -79,11 +79,12 @@ def cluster_errors(is_wrong: BoolArray, cluster: IndexArray) -> FloatArray:
     return np.asarray(np.bincount(cluster, is_wrong)[rows > 0] / rows[rows > 0])
 
 
-def bound_mean(values: FloatArray, delta: float) -> float:
+def bound_mean(values: FloatArray, delta: float, ratio: FloatArray | None = None) -> float:
     """Return an upper bound of the expectation of independent numbers in [0, 1].
 
     It is the greatest mean that the capital does not refute. The order of the numbers is random
-    with a fixed seed.
+    with a fixed seed. A ratio is the least probability of being drawn over that of each number:
+    the expectation is then that of the numbers before drawing.
 
     Examples
     --------
@@ -91,13 +92,18 @@ def bound_mean(values: FloatArray, delta: float) -> float:
     (0.03, 1.0)
     """
     n, right = len(values), 1.0
-    x = np.random.default_rng(_SEED).permutation(values)
+    order = np.random.default_rng(_SEED).permutation(n)
+    x, ratio = values[order], None if ratio is None else ratio[order]
     for left in _EDGES if n else ():
         bets = choose_bets(left, n, delta)
-        if _evidence(x, left, bets) < 0.0:
-            if right == 1.0 or _evidence(x, right, bets) < 0.0:
+
+        def evidence(m: float, bets: Bets = bets) -> float:
+            return _evidence(x, m, bets, ratio)
+
+        if evidence(left) < 0.0:
+            if right == 1.0 or evidence(right) < 0.0:
                 return right
-            return float(brentq(lambda m, b=bets: _evidence(x, m, b), left, right, xtol=1e-12))
+            return float(brentq(evidence, left, right, xtol=1e-12))
         right = left
     return right
 
@@ -216,11 +222,15 @@ def choose_bets(mean: float, n: int, delta: float) -> Bets:
     return tuple((w * delta, share) for w, share in zip(_WEIGHTS, shares, strict=True))
 
 
-def _evidence(x: FloatArray, mean: float, bets: Bets) -> float:
-    """Return the logarithm of delta times the largest capital; from 0 on the mean is refuted."""
+def _evidence(x: FloatArray, mean: float, bets: Bets, ratio: FloatArray | None = None) -> float:
+    """Return the logarithm of delta times the largest capital; from 0 on the mean is refuted.
+
+    The bet on a number that was drawn with a larger probability is smaller by the same factor.
+    """
+    gain = (mean - x) / (1.0 - mean) * (1.0 if ratio is None else ratio)
     with np.errstate(divide="ignore"):
         parts = [
-            math.log(weight) + np.cumsum(np.log((1.0 - c) + c * ((1.0 - x) / (1.0 - mean))))
+            math.log(weight) + np.cumsum(np.log(np.maximum(1.0 + c * gain, 0.0)))
             for weight, c in bets
         ]
     return max(float(np.logaddexp.reduce(parts).max()), -1e3)

@@ -1,0 +1,154 @@
+"""Which rows to label next, and when to stop."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boundshift._boundary import Boundary
+from boundshift._promises.certificate import read_scores, read_threshold
+from boundshift._promises.monitor import ODDS_RATIOS
+from boundshift._typing import IndexArray
+from boundshift._validation import as_column, as_generator, count_missing
+from boundshift.exceptions import InvalidInputError
+from boundshift.rules import Floors
+
+
+class Audit:
+    r"""Label rows in random order until a floor is certified, or shown to be missed.
+
+    You may look after every label and stop at any time.
+
+    Parameters
+    ----------
+    y_score : array-like of shape (n_samples,)
+        Scores of rows whose labels are not known yet, and that the model has not seen.
+    threshold : float or Boundary
+        A row is flagged iff its score is greater.
+    rule : Floors
+        One promised floor: recall, specificity, precision or npv.
+    pos_label : label, default=None
+        The positive class; None takes that of the boundary, or 1.
+    random_state : int, Generator or None, default=0
+        Seed of the order.
+
+    Notes
+    -----
+    Rows that count are those predicted positive for a precision, predicted negative for an NPV,
+    positive for a recall, negative for a specificity; for the last two any row is to be labelled,
+    since its class is not known before. Let m be one minus the floor, and k of n rows that count
+    be wrong. The evidence that fewer than m are wrong is the mean over seven rates q below m of
+
+    .. math:: (q/m)^k ((1-q)/(1-m))^{n-k},
+
+    a nonnegative supermartingale if the rate is m or more: it ever reaches :math:`1/\delta` with
+    probability at most :math:`\delta` (Ville's inequality). The floor is then certified. Seven
+    rates above m give the evidence that the floor is missed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from boundshift import Audit, Floors
+    >>> rng = np.random.default_rng(0)
+    >>> y, s = np.repeat([0, 1], 500), np.repeat([0.2, 0.8], 500) + rng.normal(size=1000) / 5
+    >>> audit = Audit(s, 0.6, Floors(precision=0.9))
+    >>> while audit.status == "open":
+    ...     _ = audit.add(y[audit.next_rows(10)])
+    >>> print(audit)
+    certified after 83 labels: precision ≥ 0.9 with 0.95 confidence; 2 of 83 rows were wrong.
+    """
+
+    def __init__(
+        self,
+        y_score: ArrayLike,
+        threshold: float | Boundary,
+        rule: Floors,
+        *,
+        pos_label: object = None,
+        random_state: int | np.random.Generator | None = 0,
+    ) -> None:
+        asked = rule.asked if isinstance(rule, Floors) else {}
+        names = {"recall", "specificity", "precision", "npv"}
+        level = rule.level if len(asked) == 1 and set(asked) <= names else None
+        if level is None or max(asked.values()) >= 1.0:
+            raise InvalidInputError(
+                "`rule` must be one promised floor below 1 of recall, specificity, precision or "
+                f"npv, got {rule!r}. Use Floors(precision=0.9), for example."
+            )
+        scores = read_scores("y_score", y_score, threshold)
+        t, pos_label = read_threshold(threshold, pos_label)
+        self.rule, self.level = rule, level
+        self.pos_label = 1 if pos_label is None else pos_label
+        self._name, self._floor = next(iter(asked.items()))
+        self._flagged = scores > t
+        is_asked = {"precision": self._flagged, "npv": ~self._flagged}
+        rows = np.flatnonzero(is_asked.get(self._name, np.ones(len(scores), dtype=np.bool_)))
+        self._order = as_generator(random_state).permutation(rows)
+        self.n_labels = self.n_samples = self.wrong = 0
+        self._ended: str | None = None
+
+    def next_rows(self, n: int = 1) -> IndexArray:
+        """Return the next rows to label, fewer than n at the end; none once it has ended."""
+        first = len(self._order) if self._ended else self.n_labels
+        return self._order[first : first + n]
+
+    def add(self, labels: ArrayLike) -> Self:
+        """Add the labels of the next rows, in their order; those after the end do not count."""
+        y = as_column("labels", labels, "Pass one label for each of the next rows.")
+        left = len(self._order) - self.n_labels
+        if len(y) > left or count_missing(y):
+            raise InvalidInputError(
+                f"`labels` must be those of the next rows, of which there are {left}, got {len(y)} "
+                f"with {count_missing(y)} missing. Pass the labels of next_rows(n)."
+            )
+        for row, is_positive in zip(self.next_rows(len(y)), y == self.pos_label, strict=False):
+            self.n_labels += 1
+            counts = {"recall": is_positive, "specificity": not is_positive}
+            if counts.get(self._name, True):
+                self.n_samples += 1
+                self.wrong += bool(is_positive != self._flagged[row])
+                self._ended = self._judge()
+            if self._ended:
+                break
+        return self
+
+    @property
+    def status(self) -> Literal["open", "certified", "missed", "exhausted"]:
+        """Whether the floor is certified, shown to be missed, or still open; or no row is left."""
+        if self._ended is None:
+            return "open" if self.n_labels < len(self._order) else "exhausted"
+        return "certified" if self._ended == "certified" else "missed"
+
+    def evidence(self, n: int | None = None, wrong: int | None = None) -> tuple[float, float]:
+        """Return the evidence for the floor and against it; 1 is none.
+
+        Parameters
+        ----------
+        n, wrong : int, default=None
+            Rows that count, and those of them on the wrong side; None takes those so far.
+        """
+        n, k = self.n_samples if n is None else n, self.wrong if wrong is None else wrong
+        m = 1.0 - self._floor
+
+        def mean(odds: Any) -> float:
+            logs = k * np.log(odds) - n * np.log(1.0 - m + odds * m)
+            return float(np.exp(min(np.logaddexp.reduce(logs) - math.log(len(odds)), 700.0)))
+
+        ratios = np.array(ODDS_RATIOS)
+        return mean(1.0 / ratios), mean(ratios)
+
+    def _judge(self) -> str | None:
+        kept, missed = self.evidence()
+        needed = 1.0 / (1.0 - self.level)
+        return "certified" if kept >= needed else "missed" if missed >= needed else None
+
+    def __str__(self) -> str:
+        sign = {"certified": "≥", "missed": "<"}.get(self.status)
+        shown = f"{self._name} {sign} {self._floor:g} with {self.level:g} confidence; "
+        return (
+            f"{self.status} after {self.n_labels} labels: {shown if sign else ''}"
+            f"{self.wrong} of {self.n_samples} rows were wrong."
+        )

@@ -1,0 +1,166 @@
+"""Rows drawn with unequal probabilities, and labels one by one."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from boundshift import Audit, Floors, InvalidInputError, certify, find_boundary
+from boundshift._promises.certificate import certify_counts
+from boundshift._promises.monitor import ODDS_RATIOS
+
+Y = np.repeat([0, 1], [60, 40])
+S = np.concatenate([np.linspace(0, 0.7, 60), np.linspace(0.3, 1, 40)])
+
+
+def upper(k, n, delta):
+    return 1.0 if k == n else float(stats.beta.isf(delta, k + 1, n - k))
+
+
+def test_one_rate_alone_has_the_whole_risk():
+    certificate = certify_counts((20, 5), (1000, 100), (0, 1))
+    assert certificate.rate("precision") == pytest.approx(1 - upper(20, 115, 0.05))
+    assert certificate.rate("npv") == pytest.approx(1 - upper(5, 985, 0.05))
+    cost = upper(20, 1100, 0.025) + 20 * upper(5, 1100, 0.025)
+    assert certificate.rate("cost", false_negative=20) == pytest.approx(cost)
+    alarms, misses = upper(20, 1000, 0.025), upper(5, 100, 0.025)
+    expected = 0.02 * (1 - misses) / (0.02 * (1 - misses) + 0.98 * alarms)
+    assert certificate.rate("precision", 0.02) == pytest.approx(expected)
+    with pytest.raises(InvalidInputError, match="`name` must be one of 'precision'"):
+        certificate.rate("recall")
+
+
+@pytest.mark.parametrize("name", ["precision", "npv", "flagged", "cost", "net_benefit"])
+@pytest.mark.parametrize("prevalence", [None, 0.1, (30, 300)])
+def test_one_rate_alone_is_closer_than_together(name, prevalence):
+    certificate = certify_counts((20, 5), (1000, 100), (0, 1))
+    alone, together = certificate.rate(name, prevalence), certificate.rates(prevalence)
+    sign = -1 if name in ("flagged", "cost") else 1
+    assert sign * alone > sign * getattr(together, name)
+
+
+def test_equal_probabilities_are_those_of_a_plain_sample():
+    plain = certify(Y, S, 0.5, cluster=np.arange(100))
+    drawn = certify(Y, S, 0.5, probability=np.full(100, 0.2), least_probability=0.2)
+    assert drawn.error_bounds == pytest.approx(plain.error_bounds)
+    assert drawn.errors == pytest.approx(plain.errors)
+    assert drawn.floors == pytest.approx(plain.floors)
+    assert (drawn.method, drawn.status, drawn.n_clusters) == ("betting", "certified", None)
+    assert "probabilities given" in drawn.reason
+    with pytest.raises(InvalidInputError, match="drawing probabilities"):
+        drawn.rates()
+
+
+def test_the_error_is_that_of_all_rows():
+    """Horvitz and Thompson: a row drawn with probability 0.1 stands for ten."""
+    p = np.where(S > 0.6, 0.1, 1.0)
+    found = certify(Y, S, 0.5, probability=p, least_probability=0.1)
+    weights = 1 / p
+    for label in (0, 1):
+        mine = label == Y
+        wrong = (S > 0.5) != Y
+        assert found.errors[label] == pytest.approx(np.average(wrong[mine], weights=weights[mine]))
+
+
+@pytest.mark.parametrize("rate", [0.02, 0.1, 0.5])
+def test_the_bound_of_rows_drawn_unequally_holds_and_a_plain_one_does_not(rate):
+    rng, runs, broken, plain = np.random.default_rng(0), 200, 0, 0
+    t = stats.norm.ppf(rate)
+    for _ in range(runs):
+        pool = rng.normal(size=2000)
+        p = np.where(pool > t, 1.0, 0.2)  # the wrong ones are drawn less often
+        chosen = np.flatnonzero(rng.random(2000) < p)[:300]
+        rows = np.ones(len(chosen)), pool[chosen], t
+        drawn = certify(*rows, probability=p[chosen], least_probability=0.2)
+        broken += drawn.error_bounds[1] < rate
+        plain += certify(*rows).error_bounds[1] < rate
+    assert stats.binom.sf(broken - 1, runs, 0.05) > 1e-3
+    assert plain > runs / 2
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"probability": [0.0] * 100}, "from `least_probability`, 0.5, to 1, got 0"),
+        ({"probability": [np.nan] * 100}, "to 1, got nan"),
+        ({"least_probability": 0.1}, "must go with `probability`"),
+        ({"probability": [0.5] * 100, "least_probability": None}, "must be given with"),
+        ({"probability": [0.5] * 9}, "one value for each of 100 rows"),
+        ({"probability": [0.5] * 100, "chosen_here": True}, "threshold fixed before"),
+        ({"probability": [0.5] * 100, "cluster": range(100)}, "without sample_weight and"),
+    ],
+)
+def test_probabilities_are_checked(options, words):
+    with pytest.raises(InvalidInputError, match=words):
+        certify(Y, S, 0.5, **({"least_probability": 0.5} | options))
+
+
+@pytest.mark.parametrize("floor", [0.5, 0.9, 0.98])
+def test_a_floor_that_is_just_missed_is_hardly_ever_certified(floor):
+    """Every path of 300 rows, summed exactly; the other verdict is as rare."""
+    audit = Audit(np.ones(400), 0.5, Floors(precision=floor))
+    for verdict in (0, 1):
+        alive, ended = np.array([1.0]), 0.0
+        for n in range(1, 301):
+            alive = np.append(alive * floor, 0.0) + np.append(0.0, alive * (1 - floor))
+            hit = np.array([audit.evidence(n, k)[verdict] >= 20 for k in range(n + 1)])
+            ended += alive[hit].sum()
+            alive[hit] = 0.0
+        assert 0.001 < ended <= 0.05
+
+
+def test_the_evidence_is_that_of_the_formula():
+    audit = Audit(np.ones(50), 0.5, Floors(precision=0.8)).add([1, 0, 1, 1, 0])
+    m, n, k = 0.2, 5, 2
+    for sign, found in zip((-1, 1), audit.evidence(), strict=True):
+        odds = np.array(ODDS_RATIOS) ** sign
+        q = odds * m / (1 - m + odds * m)
+        assert found == pytest.approx(np.mean((q / m) ** k * ((1 - q) / (1 - m)) ** (n - k)))
+
+
+@pytest.mark.parametrize(
+    ("floor", "asked", "counts"),
+    [
+        ("precision", S > 0.5, S > 0.5),
+        ("npv", S <= 0.5, S <= 0.5),
+        ("recall", S >= 0, Y == 1),
+        ("specificity", S >= 0, Y == 0),
+    ],
+)
+def test_rows_asked_and_rows_that_count(floor, asked, counts):
+    audit = Audit(S, 0.5, Floors(**{floor: 0.6}, confidence=0.9999999))
+    rows = audit.next_rows(1000)
+    assert sorted(rows) == np.flatnonzero(asked).tolist()
+    audit.add(Y[rows])
+    assert (audit.n_labels, audit.n_samples) == (asked.sum(), counts.sum())
+    assert audit.wrong == np.sum(((S > 0.5) != Y) & counts)
+    assert audit.status == "exhausted"
+    assert len(audit.next_rows(5)) == 0
+
+
+def test_it_ends_at_the_same_label_in_any_batches():
+    whole = Audit(np.ones(500), 0.5, Floors(precision=0.8), pos_label="ill").add(["ill"] * 500)
+    single = Audit(np.ones(500), 0.5, Floors(precision=0.8), pos_label="ill")
+    while single.status == "open":
+        single.add(["ill"])
+    assert whole.status == single.status == "certified"
+    assert whole.n_labels == single.n_labels < 30
+    missed = Audit(np.ones(500), 0.5, Floors(precision=0.8)).add([0, 1] * 250)
+    assert missed.status == "missed"
+    assert str(missed).startswith(f"missed after {missed.n_labels} labels: precision < 0.8")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: Audit(S, 0.5, Floors(precision=0.5, recall=0.5)), "one promised floor"),
+        (lambda: Audit(S, 0.5, Floors(flagged=0.5)), "one promised floor"),
+        (lambda: Audit(S, 0.5, "sum"), "one promised floor"),
+        (lambda: Audit(S, 0.5, Floors(recall=1.0)), "floor below 1"),
+        (lambda: Audit(S, 0.5, Floors(recall=0.9)).add([1] * 101), "there are 100, got 101"),
+        (lambda: Audit(S, 0.5, Floors(recall=0.9)).add([1, None]), "with 1 missing"),
+        (lambda: Audit(5 * S, find_boundary(Y, S), Floors(recall=0.9)), "must be probabilities"),
+    ],
+)
+def test_wrong_requests_get_a_sentence(call, words):
+    with pytest.raises(InvalidInputError, match=words):
+        call()
