@@ -209,3 +209,28 @@ def test_boundaries_come_back_from_json(rows, names):
     assert again == found
     assert [type(group) for group in again] == [type(group) for group in found]
     assert again.table() == found.table()
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_joint_floors_hold_in_all_groups_together():
+    rng, runs, n, groups = np.random.default_rng(3), 150, 60, 12
+    broken, rule = {False: 0, True: 0}, Floors(recall=0.8, then="specificity")
+    by, y = np.repeat(np.arange(groups), 2 * n), np.tile(np.repeat([0, 1], n), groups)
+    for _ in range(runs):
+        s = rng.normal(size=len(y)) + 2 * y
+        for joint in broken:
+            found = find_boundaries(y, s, by, rule=rule, joint=joint)
+            recalls = norm.sf(np.array([b.threshold for b in found.values()]) - 2)
+            promised = [b.promised for b in found.values()]
+            broken[joint] += bool(np.any(promised & (recalls < 0.8)))
+    assert broken[False] / runs > 0.12  # 1 - 0.95**12 = 0.46 at most
+    assert broken[True] / runs <= 0.05 + 2 * (0.05 * 0.95 / runs) ** 0.5
+    assert {b.curve.confidence for b in found.values()} == {1 - (1 - 0.95) / groups}
+    assert found.common.curve.confidence == 0.95
+    assert GroupBoundaries.from_json(found.to_json()).joint
+
+
+def test_joint_asks_for_promised_floors(rows):
+    for rule in ("g-mean", Floors(recall=0.9, confidence=None)):
+        with pytest.raises(InvalidInputError, match="`joint` must be False where no floors"):
+            find_boundaries(*rows, rule=rule, joint=True)

@@ -17,14 +17,16 @@ from boundshift._result.html import boundary_html
 from boundshift._result.records import Record
 from boundshift._result.sql import label_expression
 from boundshift._scores import Scale, ScoreSample, judge_weights
-from boundshift._search import search_gaps
+from boundshift._search import Found, gap_edges, middle, search_gaps
 from boundshift._status import QUIET, Status
 from boundshift._typing import FloatArray
 from boundshift._validation import are_signs, as_known_scores, as_row_cost, as_rows, own_cost
 from boundshift._words import summary_text
-from boundshift.curves import Blend, ClopperPearson, Empirical, ErrorCurve, as_curve
+from boundshift.curves import Blend, ClopperPearson, CountCurve, Empirical, ErrorCurve, as_curve
 from boundshift.curves._base import Solution, status_of
 from boundshift.curves._clusters import Betting, order_clusters
+from boundshift.curves._counts import ConfidenceCurve
+from boundshift.curves._floors import describe_unmet, most_wrong
 from boundshift.curves._paper import SupportGeometry
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Cost, Floors, Rule, Sum, as_rule
@@ -52,13 +54,14 @@ class Boundary(Record):
         What happened, and the remedy.
     errors : tuple of float
         The curve's claim on the share of each class on the wrong side; with the status REVERSED,
-        after the scores are negated. Use :func:`~boundshift.certify` for a bound that holds.
+        after the scores are negated. NaN, not known, for a class without rows. Use
+        :func:`~boundshift.certify` for a bound that holds.
     wrong : tuple of int
         Rows of each class on the wrong side of the threshold, among the rows that decided.
     loss : float
         The rule's minimum; infinite where a fallback is used.
     n_samples : tuple of int
-        Rows of each class that decided.
+        Rows of each class that decided; one may be 0 where a floor needs the other class only.
     labels : tuple
         Labels of the classes.
     curve : ErrorCurve
@@ -79,6 +82,9 @@ class Boundary(Record):
     scale : {"raw", "probability"}, default="raw"
         Whether the scores were decided as given, or as probabilities on their log-odds. The
         threshold is a score either way; the geometry of probabilities is in log-odds.
+    remarks : tuple of Status, default=()
+        What else is to be said: with floors, which are met or not whatever the scores are like,
+        that these are reversed, or no better than chance.
 
     Examples
     --------
@@ -102,6 +108,7 @@ class Boundary(Record):
     geometry: SupportGeometry | None = None
     detail: str = ""
     scale: str = "raw"
+    remarks: tuple[Status, ...] = ()
 
     _format: ClassVar[str] = "boundshift.boundary"
     _version: ClassVar[int] = 2
@@ -112,8 +119,14 @@ class Boundary(Record):
             refused = f"`threshold` must be a finite number, got {self.threshold!r}"
         elif labels[0] == labels[1]:
             refused = f"`labels` must be two different ones, got {labels[0]!r} and {labels[1]!r}"
-        elif not min(n_samples) > 0:
-            refused = f"`n_samples` must be above 0 for each class, got {n_samples!r}"
+        elif not all(
+            n > 0 or (n == 0 and math.isnan(error))
+            for n, error in zip(n_samples, self.errors, strict=True)
+        ):
+            refused = (
+                "`n_samples` must be above 0 for each class whose error is known, got "
+                f"{n_samples!r}"
+            )
         # Sums of weights may differ in their last digit.
         elif any(not 0 <= rows <= n * (1 + 1e-9) for rows, n in zip(wrong, n_samples, strict=True)):
             refused = (
@@ -131,7 +144,20 @@ class Boundary(Record):
     @property
     def message(self) -> str:
         """What happened in this problem, and what to do about it."""
-        return " ".join(filter(None, [self.detail or self.status.value, self.caution]))
+        also = (remark.value for remark in self.remarks)
+        return " ".join(filter(None, [self.detail or self.status.value, *also, self.caution]))
+
+    @property
+    def statuses(self) -> tuple[Status, ...]:
+        """The status and all remarks."""
+        return (self.status, *self.remarks)
+
+    @property
+    def promised(self) -> bool | None:
+        """Whether all floors are promised; None where nothing is to be promised."""
+        if not (isinstance(self.rule, Floors) and isinstance(self.curve, ConfidenceCurve)):
+            return None
+        return self.status not in (Status.UNMET, Status.NOT_PROMISED)
 
     @property
     def caution(self) -> str:
@@ -142,7 +168,7 @@ class Boundary(Record):
         if isinstance(self.rule, Floors) and self.rule.flagged is not None:
             return ""
         for i in (0, 1):
-            if self.wrong[i] >= _USELESS * self.n_samples[i]:
+            if self.wrong[i] >= _USELESS * self.n_samples[i] > 0:
                 return (
                     f"{self.wrong[i]:.6g} of {self.n_samples[i]:.6g} rows of class "
                     f"{self.labels[i]!r} are on the wrong side: nearly every row is predicted as "
@@ -154,11 +180,12 @@ class Boundary(Record):
     @property
     def needs_a_look(self) -> bool:
         """Whether the status or a caution should be read before the boundary is used."""
-        return self.status not in QUIET or bool(self.caution)
+        return any(status not in QUIET for status in self.statuses) or bool(self.caution)
 
     def __repr__(self) -> str:
         return (
-            f"Boundary(threshold={self.threshold:.6g}, status={self.status.name}, "
+            f"Boundary(threshold={self.threshold:.6g}, "
+            f"status={' '.join(status.name for status in self.statuses)}, "
             f"n_samples={self.n_samples}, wrong={self.wrong})"
         )
 
@@ -486,7 +513,12 @@ def find_boundary(
     for name, values in (("y_true", y_true), ("y_score", y_score)):
         refuse_lazy(name, values, "Use streaming.scan_boundary(frame, label=..., score=...).")
     sample = ScoreSample.from_labels(
-        y_true, y_score, pos_label, symmetric=rule.symmetric, sample_weight=sample_weight
+        y_true,
+        y_score,
+        pos_label,
+        symmetric=rule.symmetric,
+        sample_weight=sample_weight,
+        one_class=isinstance(rule, Floors) and sample_weight is None,
     )
     for doubt in judge_weights(sample) if sample_weight is not None else ():
         warnings.warn(doubt, BoundaryWarning, stacklevel=2)
@@ -529,8 +561,49 @@ def decide(
     if getattr(curve, "spreads_rows", False):
         # In passes a smooth curve takes each cell as one point, so one pass is enough.
         sample = sample.as_points()
+    if not all(sample.n_samples):
+        return _record(_solve_one_class(sample, curve, rule), sample, curve, rule)
     _check_direction(sample, rule)
     return _record(curve.solve(sample, rule), sample, curve, rule)
+
+
+def _solve_one_class(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Solution:
+    """Return the boundary that uses up a floor on the only class that has rows.
+
+    The floor fixes how many rows may be on the wrong side, so the boundary is an order statistic
+    of that class, and the bound for its count holds as it is.
+    """
+    i = 0 if sample.negative.n else 1
+    name, label, other = ("specificity", "recall")[i], sample.labels[i], sample.labels[1 - i]
+    if not (isinstance(rule, Floors) and [*rule.asked] == [name] and rule.then is None):
+        raise InvalidInputError(
+            f"`rule` must be Floors({name}=0.9) or the like where only class {label!r} has rows, "
+            f"got {rule!r}. Pass rows of class {other!r}, too."
+        )
+    if not isinstance(curve, CountCurve):
+        raise InvalidInputError(
+            f"`curve` must count rows where only class {label!r} has some, got {curve!r}. Leave "
+            "it out."
+        )
+    curve.check_floors(rule)
+    floor, n = rule.asked[name], sample.n_samples[i]
+    allowed = most_wrong(curve.bound, n, 1.0 - floor)
+    edges = gap_edges(sample)
+    good = np.flatnonzero(sample.count_wrong(edges[:-1])[i] <= max(allowed, 0))
+    gap = int(good[0] if i == 0 else good[-1])
+    low, high = float(edges[gap]), float(edges[gap + 1])
+    error = float(curve.bound(sample.count_wrong(edges[[gap]])[i], n)[0])
+    errors = (error, math.nan) if i == 0 else (math.nan, error)
+    found = Found(middle(low, high), (low, high), errors, math.nan)
+    delta = curve.delta if isinstance(curve, ConfidenceCurve) else None
+    unknown = f"No rows of class {other!r} were given: its error is not known."
+    if allowed < 0:
+        missed = describe_unmet(rule, {name: error - 1.0 + floor}, sample.n_samples, delta)
+        return Solution(found, Status.UNMET, detail=f"{missed} {unknown}")
+    how = "as counted" if delta is None else f"promised with {1 - delta:.4g} confidence"
+    end = ("lowest", "highest")[i]
+    detail = f"The {end} boundary with a {name} of at least {floor:g}, {how}. {unknown}"
+    return Solution(found, Status.OPTIMAL, detail=detail)
 
 
 def decide_on(
@@ -657,9 +730,16 @@ def _record(solution: Solution, sample: ScoreSample, curve: ErrorCurve, rule: Ru
         # A threshold that flags an exact 0 is below it; others may be off by a rounding error.
         plateau=(min(low, threshold), max(high, threshold)),
         geometry=solution.geometry,
+        remarks=solution.remarks,
         detail=solution.detail,
         scale="raw" if sample.log_odds is None else "probability",
     )
+
+
+def restate(boundary: Boundary, status: Status, detail: str = "") -> Boundary:
+    """Return a boundary with another status; one that needs a second look becomes a remark."""
+    kept = tuple(s for s in boundary.statuses if s not in QUIET and s is not status)
+    return replace(boundary, status=status, detail=detail, remarks=kept)
 
 
 def warn_of(boundary: Boundary, stacklevel: int) -> None:

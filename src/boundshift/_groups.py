@@ -10,13 +10,20 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift._boundary import Boundary, choose_claims, decide
+from boundshift._boundary import Boundary, choose_claims, decide, restate
 from boundshift._result.records import Record
 from boundshift._result.sql import group_expression
 from boundshift._scores import Scale, ScoreSample
 from boundshift._search import ErrorsAt, Found, search_between, search_gaps, search_line
 from boundshift._status import Status
-from boundshift._validation import as_column, as_known_scores, as_positive, as_rows, count_missing
+from boundshift._validation import (
+    as_choice,
+    as_column,
+    as_known_scores,
+    as_positive,
+    as_rows,
+    count_missing,
+)
 from boundshift.curves import CountCurve, ErrorCurve, SupportRadius
 from boundshift.curves._base import Claim, PairCurve
 from boundshift.curves._counts import ConfidenceCurve
@@ -53,6 +60,8 @@ class GroupBoundaries(Record, Mapping[Any, Boundary]):
     rows : float
         Rows of a class at which a group's own rows and all rows have equal weight; 0 if nothing
         was shrunk.
+    joint : bool, default=False
+        Whether promised floors hold in all groups together; else in each group by itself.
 
     Examples
     --------
@@ -67,6 +76,7 @@ class GroupBoundaries(Record, Mapping[Any, Boundary]):
     common: Boundary
     counts: dict[Any, GroupCounts]
     rows: float
+    joint: bool = False
 
     _format: ClassVar[str] = "boundshift.groups"
 
@@ -160,6 +170,7 @@ def find_boundaries(
     rule: str | Rule | None = None,
     pos_label: object = None,
     rows: float = ROWS,
+    joint: bool = False,
     scale: Scale = "auto",
 ) -> GroupBoundaries:
     r"""Find a boundary for each group of rows: each site, each device, each sex.
@@ -182,6 +193,11 @@ def find_boundaries(
         The number m of rows of a class at which the group's own rows and all rows have equal
         weight; 0 does not shrink. Promised floors and the paper's method never shrink: no promise
         can be borrowed.
+    joint : bool, default=False
+        Whether floors are promised of all groups together. False: each group's floors hold with
+        the confidence, so that of many groups some may break theirs. True: with that confidence no
+        group breaks any; each of G groups gets 1/G of the probability to fail (Bonferroni). The
+        common boundary keeps its own confidence.
     scale : {"auto", "probability", "raw"}, default="auto"
         As in :func:`~boundshift.find_boundary`. All rows together tell whether scores are
         probabilities, so that groups and common boundary are on one scale.
@@ -213,6 +229,7 @@ def find_boundaries(
     >>> {group: round(b.threshold, 1) for group, b in found.items()}
     {'small': 1.7, 'large': 1.1}
     """
+    as_choice("joint", joint, (True, False))
     claim, aim = choose_claims(curve, rule)
     m = shrinkage(rows, claim)
     is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=aim.symmetric)
@@ -225,7 +242,7 @@ def find_boundaries(
         samples[group] = everyone.part(
             np.sort(scores[mine & ~is_positive]), np.sort(scores[mine & is_positive])
         )
-    found = decide_groups(samples, everyone, claim, aim, m)
+    found = decide_groups(samples, everyone, claim, aim, m, joint)
     warn_of_groups(found.boundaries, stacklevel=3)
     return found
 
@@ -242,9 +259,19 @@ def decide_groups(
     curve: ErrorCurve,
     rule: Rule,
     rows: float,
+    joint: bool = False,
 ) -> GroupBoundaries:
     """Return the boundary of each group's sample, shrunk towards that of all rows."""
     common = decide(everyone, curve, rule)
+    if joint:
+        if not (isinstance(rule, Floors) and isinstance(curve, ConfidenceCurve)):
+            raise InvalidInputError(
+                f"`joint` must be False where no floors are promised, got True with {rule!r}. Use "
+                "rule=Floors(recall=0.9), for example."
+            )
+        each = 1.0 - curve.delta / len(samples)
+        curve = replace(curve, confidence=each)
+        rule = rule if rule.confidence == "auto" else replace(rule, confidence=each)
     boundaries, counts = {}, {}
     for group, sample in samples.items():
         if all(sample.n_samples):
@@ -256,11 +283,11 @@ def decide_groups(
                     f"Group {group!r} lacks rows of a class, so nothing can be promised of it; the "
                     "common boundary stands in. Collect rows of both classes there."
                 )
-                boundary = replace(common, status=Status.UNMET, detail=why)
+                boundary = restate(common, Status.UNMET, why)
         above, below = sample.count_wrong(sample.from_units([boundary.threshold]))
         boundaries[group] = boundary
         counts[group] = GroupCounts(*sample.n_samples, int(above[0]), int(below[0]))
-    return GroupBoundaries(boundaries, common, counts, rows)
+    return GroupBoundaries(boundaries, common, counts, rows, joint)
 
 
 def _decide_group(

@@ -35,7 +35,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift._boundary import Boundary
+from boundshift._boundary import Boundary, restate
 from boundshift._promises.planning import rows_needed
 from boundshift._scores import ScoreSample
 from boundshift._search import ErrorsAt
@@ -145,7 +145,7 @@ def decide_biases(
     pairs = _pair_problems(samples, curve, rule, names)
     if strategy == "own":
         found = _record(np.zeros(len(counts)), pairs, names, [Status.KEPT])
-        kept = {pair: replace(b, status=Status.KEPT) for pair, b in found.boundaries.items()}
+        kept = {pair: restate(b, Status.KEPT) for pair, b in found.boundaries.items()}
         return found._replace(boundaries=kept)
     if strategy == "joint":
         biases = _joint_biases(counts, pairs)

@@ -372,6 +372,7 @@ class ScoreSample:
         *,
         symmetric: bool = True,
         sample_weight: ArrayLike | None = None,
+        one_class: bool = False,
     ) -> ScoreSample:
         """Collect and sort labelled scores.
 
@@ -387,7 +388,9 @@ class ScoreSample:
                 raise no_weights()
             if len(y_true) == len(y_score):  # else `as_rows` refuses them
                 y_true, y_score, weight = y_true[used], y_score[used], weight[used]
-        is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=symmetric)
+        is_positive, scores, labels = as_rows(
+            y_true, y_score, pos_label, symmetric=symmetric, one_class=one_class
+        )
         classes: list[Scores] = []
         for mine in (~is_positive, is_positive):
             own = scores[mine]
@@ -471,8 +474,8 @@ class ScoreSample:
     @property
     def extremes(self) -> tuple[float, float]:
         """The least and the largest score."""
-        low = min(self.negative.minimum, self.positive.minimum)
-        return low, max(self.negative.maximum, self.positive.maximum)
+        known = [c for c in (self.negative, self.positive) if c.n]
+        return min(c.minimum for c in known), max(c.maximum for c in known)
 
     def part(self, negative: FloatArray, positive: FloatArray) -> ScoreSample:
         """Return the sample of some of the rows, in the same units, from their sorted scores."""
@@ -549,7 +552,7 @@ def not_probabilities(found: str) -> InvalidInputError:
 
 def check_finite(*sorted_values: FloatArray) -> None:
     """Raise if a sorted array holds NaN or infinity, which can only stand at its ends."""
-    if all(np.isfinite(v[0]) and np.isfinite(v[-1]) for v in sorted_values):
+    if all(np.isfinite(v[[0, -1]]).all() for v in sorted_values if len(v)):
         return
     values = np.concatenate(sorted_values)
     raise InvalidInputError(

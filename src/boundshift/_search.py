@@ -138,10 +138,10 @@ def search_gaps(
         rows.negative.request_exact(edges[deciding + 1])
         rows.positive.request_exact(edges[deciding + 1])
     start, stop = float(edges[low]), float(edges[high + 1])
-    return _found(errors, rule, sample, _middle(start, stop), start, stop)
+    return _found(errors, rule, sample, middle(start, stop), start, stop)
 
 
-def _middle(low: float, high: float) -> float:
+def middle(low: float, high: float) -> float:
     """Return the middle of two scores, or the lower one if they are neighbouring doubles."""
     middle = low + (high - low) / 2
     return middle if middle < high else low
@@ -226,7 +226,7 @@ def search_between(
         expected = sample.n_samples[favoured] * errors(middles[way])[favoured]
         first = last = int(way[np.argmax(expected <= expected[-1] + _HALF_A_ROW)])
     low, high = float(edges[first]), float(edges[last + 1])
-    return _found(errors, rule, sample, _middle(low, high), low, high)
+    return _found(errors, rule, sample, middle(low, high), low, high)
 
 
 # --- The line -------------------------------------------------------------------------------------

@@ -359,7 +359,8 @@ def order_labels(
     if len(labels) == 1:
         raise InvalidInputError(
             f"`y_true` must hold two classes, got only {labels[0]!r}. Pass rows of both classes; "
-            "with one class certify and find_zone promise what it can show."
+            "one class is enough for Floors(specificity=0.99), Floors(recall=0.9), certify and "
+            "find_zone."
         )
     if len(labels) > 2:
         raise InvalidInputError(

@@ -107,8 +107,8 @@ def _phrase(name: str, unit: str) -> str:
 
 
 def number(value: float, form: str = ".4g") -> str:
-    """Return a number with a true minus."""
-    return f"{value:{form}}".replace("-", "−")
+    """Return a number with a true minus, or that it is not known."""
+    return "not known" if value != value else f"{value:{form}}".replace("-", "−")
 
 
 def percent(share: float) -> str:
@@ -156,7 +156,7 @@ def decision(boundary: Any, threshold: str = "", score: str = "score") -> str:
 def claim_text(boundary: Any) -> str:
     """Return which curve claims the errors of a boundary, and what its claim is worth."""
     worth = boundary.curve.claim.value
-    negated = ", once the scores are negated" if boundary.status is Status.REVERSED else ""
+    negated = ", once the scores are negated" if Status.REVERSED in boundary.statuses else ""
     return f"Claim of the curve “{boundary.curve.name}”{negated}: {worth[0].lower()}{worth[1:]}"
 
 
@@ -185,15 +185,19 @@ def summary_text(boundary: Any) -> str:
     cut = f"{boundary.threshold:.6g}"  # a plain minus, to be copied
     lines = [decision(boundary, cut, score), boundary.message, f"{'':<18}{head}".rstrip()]
     for name, values in rows:
-        cells = "".join(f"{v:>14.4g}" if isinstance(v, float) else f"{v!s:>14}" for v in values)
-        lines.append(f"{name:<18}{cells}")
+        cells = [number(v, ".4g" if isinstance(v, float) else "").replace("−", "-") for v in values]
+        lines.append(f"{name:<18}{''.join(f'{cell:>14}' for cell in cells)}")
     (negative, positive), (false_alarms, missed) = boundary.n_samples, boundary.wrong
     found = positive - missed
     flagged = found + false_alarms
     precision = f"{found / flagged:.4g}" if flagged else "undefined"
+    if negative and positive:
+        f1, share = 2 * found / (positive + flagged), flagged / (negative + positive)
+        lines.append(
+            f"Rows that decided: recall {found / positive:.4g}, precision {precision}, "
+            f"F1 {f1:.4g}, flagged {share:.2%}"
+        )
     lines += [
-        f"Rows that decided: recall {found / positive:.4g}, precision {precision}, "
-        f"F1 {2 * found / (positive + flagged):.4g}, flagged {flagged / (negative + positive):.2%}",
         f"By {boundary.curve} and {boundary.rule}. {boundary.curve.claim.value}",
     ]
     return "\n".join(lines)

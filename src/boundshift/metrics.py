@@ -190,6 +190,11 @@ def metrics_at(
                 "boundary. Use metrics_at(y_true, y_score, boundary) for its threshold on other "
                 "rows."
             )
+        if not all(y_true.n_samples):
+            raise InvalidInputError(
+                "`y_true` must be a boundary found on rows of both classes, got one with "
+                f"{y_true.n_samples!r} rows. Pass labels and scores of both."
+            )
         at = np.array([y_true.threshold])
         wrong: tuple[Any, Any] = (np.array(y_true.wrong[:1]), np.array(y_true.wrong[1:]))
         n_samples: tuple[float, float] = y_true.n_samples

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from boundshift import Boundary, BoundaryWarning, find_boundary
+from boundshift import Boundary, BoundaryWarning, Status, find_boundary
 from boundshift.rules import Cost, Floors, Metric
 
 N_PROBLEMS = 500
@@ -74,3 +74,9 @@ def decide(seed: int, given: dict[str, Any]) -> Boundary:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BoundaryWarning)
         return find_boundary(*draw_problem(seed), scale="raw", **given)
+
+
+def told(boundary: Boundary) -> str:
+    """Return the name of the status, or of the first remark where floors are met."""
+    is_met = boundary.status is Status.OPTIMAL and boundary.remarks
+    return (boundary.remarks[0] if is_met else boundary.status).name

@@ -37,6 +37,7 @@ from boundshift import (
 from boundshift._multiclass import find_biases
 from boundshift.curves import as_curve
 from boundshift.rules import MCC, GMean, Kappa, Markedness, Youden, as_rule
+from tests.golden.problems import told
 
 Answer = dict[str, list[Any]]
 Request = tuple[str, Callable[[], Answer], float]
@@ -131,7 +132,7 @@ def draw_many(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _of_boundary(boundary: Any) -> Answer:
     return {
-        "exact": [boundary.status.name, boundary.scale, *boundary.n_samples, *boundary.labels],
+        "exact": [told(boundary), boundary.scale, *boundary.n_samples, *boundary.labels],
         "score": [boundary.threshold, *boundary.plateau],
         "share": [*boundary.errors, boundary.loss, *boundary.wrong],
     }

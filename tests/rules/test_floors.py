@@ -5,8 +5,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta, norm
+from sklearn.linear_model import LogisticRegression
 
-from boundshift import BoundaryWarning, Floors, Status, find_boundary
+from boundshift import (
+    Boundary,
+    BoundaryWarning,
+    BoundShiftClassifier,
+    Floors,
+    Status,
+    find_boundary,
+)
 from boundshift._boundary import choose_claims
 from boundshift.curves import ClopperPearson, Empirical
 from tests.problems import many, two_normals
@@ -202,3 +210,33 @@ def test_a_cap_beside_a_floor_is_a_budget_and_the_floor_keeps_the_whole_confiden
             best = max(good, key=good.get)
             np.testing.assert_array_equal(s > found.threshold, s > best)
     assert 5 < met < 20
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+@pytest.mark.parametrize(
+    "floors", [{"recall": 0.8}, {"specificity": 0.7}, {"recall": 0.999}, {"precision": 0.05}]
+)
+@pytest.mark.parametrize("confidence", ["auto", None])
+def test_promise_direction_and_search_are_three_facts(floors, confidence):
+    y, s = two_normals(300, 60, -1.5)
+    found = find_boundary(y, s, rule=Floors(**floors, confidence=confidence))
+    assert found.status in (Status.OPTIMAL, Status.UNMET)
+    assert found.remarks == (Status.REVERSED,)
+    assert found.promised is (None if confidence is None else found.status is Status.OPTIMAL)
+    assert "Negate the scores" in found.message
+    assert ("No boundary meets all floors" in found.message) == (found.status is Status.UNMET)
+    assert Boundary.from_json(found.to_json()) == found
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_on_noise_no_status_hides_that_nothing_is_promised():
+    said = []
+    for seed in range(20):
+        X, y = np.random.default_rng(seed).normal(size=(45, 2)), np.repeat([0, 1], [33, 12])
+        model = BoundShiftClassifier(LogisticRegression(), rule=Floors(recall=0.8)).fit(X, y)
+        found = model.boundary_
+        assert not found.promised
+        assert found.status in (Status.NOT_PROMISED, Status.UNMET)
+        assert found.remarks in ((), (Status.REVERSED,), (Status.CHANCE,))
+        said.append(found.remarks)
+    assert (Status.REVERSED,) in said

@@ -89,12 +89,15 @@ def threshold_interval(
     prevalence keep that of all rows. Curves of counts jump at every row, where a plain bootstrap
     fails: rows are drawn with normal noise of the width :math:`s n^{-1/5}`, s being the class's
     robust standard deviation, and deviations shrink with the power 1/3. Scores that repeat get no
-    noise and do not shrink; the interval then also holds the middle share of the resampled
-    thresholds.
+    noise.
 
-    How often the thresholds of other rows fell inside at 95%, by curve, shape of the classes and
-    number of rows, is measured in ``docs/evidence/interval.md``: between 92% and 97%, and more
-    often with curves of counts where a class has two humps.
+    Where scores repeat the threshold jumps from gap to gap, and so it does where it lies beyond
+    all scores. Then rows are drawn twice, the second time from those drawn first, which doubles
+    the variance as the root does above. The interval has the middle share of these thresholds and
+    ends at the scores next to it, since no row tells thresholds between two scores apart. A
+    threshold beyond all scores decides like any other there: the limit is then one range of the
+    scores farther out, and -1 for probabilities. Where a curve of counts leaves no row of a class
+    on the wrong side, the limit on that side is the outermost score.
 
     Examples
     --------
@@ -118,22 +121,48 @@ def threshold_interval(
     if n_resamples is None:
         is_slow = isinstance(claim, SupportRadius) or aim.costly
         n_resamples = _SLOW_DRAWS if is_slow else _DRAWS
-    thresholds, shrink = _resample(sample, claim, aim, n_resamples, as_generator(random_state))
-    first, middle, last = np.quantile(thresholds, [(1 - share) / 2, 0.5, (1 + share) / 2]).tolist()
-    centre = claim.solve(sample, aim).found.threshold
+    centre, (least, most) = claim.solve(sample, aim).found.threshold, sample.extremes
+    jumps = len(sample.atoms) > 0 or not least <= centre < most
+    random = as_generator(random_state)
+    thresholds, shrink = _resample(sample, claim, aim, n_resamples, random, jumps)
     free, tail = max(min(sample.n_samples) - 1, 1), (1 + share) / 2
     widen = math.sqrt((free + 1) / free) * float(t.ppf(tail, free) / norm.ppf(tail))
-    factor = math.sqrt(2.0) * shrink * widen
-    low, high = centre - factor * (middle - first), centre + factor * (last - middle)
-    if len(sample.atoms):  # Thresholds jump from gap to gap.
-        low, high = min(low, first), max(high, last)
-    log_odds = sample.log_odds
-    if log_odds is not None:
-        # Every threshold below an exact 0 flags all rows; on probabilities these are below 0.
-        low = max(low, float(np.nextafter(log_odds.low, -np.inf)))
-        high = max(high, log_odds.low)
+    if jumps:
+        beyond = 1.0 - float(norm.cdf(widen * norm.ppf(tail)))
+        low = min(float(np.quantile(thresholds, beyond, method="lower")), centre)
+        high = max(float(np.quantile(thresholds, 1.0 - beyond, method="higher")), centre)
+        low, high = _widen_to_scores(sample, low, high, is_counted=isinstance(claim, CountCurve))
+    else:
+        first, middle, last = np.quantile(thresholds, [1 - tail, 0.5, tail]).tolist()
+        factor = math.sqrt(2.0) * shrink * widen
+        low, high = centre - factor * (middle - first), centre + factor * (last - middle)
+    spread = sample.spread or abs(least) or 1.0
+    low = low - spread if low < least else low
+    high = high + spread if high > most else high
     low, high = sample.to_threshold(low), sample.to_threshold(high)
+    if sample.log_odds is not None and low < 0.0:
+        low = -1.0  # Every threshold below 0 flags all rows.
     return min(low, threshold), max(high, threshold)
+
+
+def _widen_to_scores(
+    sample: ScoreSample, low: float, high: float, *, is_counted: bool
+) -> tuple[float, float]:
+    """Return the scores next to two limits; those beyond all scores stay where they are.
+
+    A curve of counts whose limit leaves no row of a class on the wrong side follows the class's
+    outermost row, and no resample goes beyond that: the limit is the outermost score of all.
+    """
+    scores = np.unique(np.concatenate([sample.negative.value, sample.positive.value]))
+    least, most = float(scores[0]), float(scores[-1])
+    alarms, misses = sample.count_wrong(np.array([low, high]))
+    if low >= least:
+        low = float(scores[np.searchsorted(scores, low, side="right") - 1])
+        low = least if is_counted and not misses[0] else low
+    if high < most:
+        high = float(scores[np.searchsorted(scores, high, side="right")])
+        high = most if is_counted and not alarms[1] else high
+    return low, high
 
 
 def _resample(
@@ -142,22 +171,30 @@ def _resample(
     rule: Rule,
     n_resamples: int,
     random: np.random.Generator,
+    jumps: bool,
 ) -> tuple[FloatArray, float]:
     """Return thresholds of resamples, and the ratio of the deviations of all rows to theirs."""
     classes, atoms, shrink = (sample.negative, sample.positive), sample.atoms, 1.0
-    if isinstance(curve, PairCurve) and not isinstance(curve, SupportRadius):
-        draws = [_draw_bins(c, atoms) for c in classes]
+
+    def noise(scores: Scores) -> float:
+        return float(robust_std(scores) * scores.n**-0.2)
+
+    is_step = isinstance(curve, CountCurve)
+    is_smooth = isinstance(curve, PairCurve) and not isinstance(curve, SupportRadius)
+    if is_smooth or jumps:
+        draws = [
+            _draw_bins(c, atoms, noise(c) if is_step else 0.0, weighted=is_smooth, twice=jumps)
+            for c in classes
+        ]
     else:
-        is_step = isinstance(curve, CountCurve)
         sizes, rule = _draw_fewer(sample.n_samples, rule)
         draws = [
-            _draw_rows(c, size, atoms, robust_std(c) * c.n**-0.2 if is_step else 0.0)
+            _draw_rows(c, size, noise(c) if is_step else 0.0)
             for c, size in zip(classes, sizes, strict=True)
         ]
-        if not len(atoms):
-            # The rarer class decides how far the boundary strays.
-            rows, size = min(zip(sample.n_samples, sizes, strict=True))
-            shrink = float(size / rows) ** (1 / 3 if is_step else 1 / 2)
+        # The rarer class decides how far the boundary strays.
+        rows, size = min(zip(sample.n_samples, sizes, strict=True))
+        shrink = float(size / rows) ** (1 / 3 if is_step else 1 / 2)
     thresholds = np.empty(n_resamples)
     for k in range(n_resamples):
         negative, positive = (draw(random) for draw in draws)
@@ -168,8 +205,13 @@ def _resample(
     return thresholds, shrink
 
 
-def _draw_bins(scores: Scores, atoms: FloatArray) -> Draw:
-    """Return a function that draws as many rows as there are, by counts of bins."""
+def _draw_bins(
+    scores: Scores, atoms: FloatArray, noise: float, *, weighted: bool, twice: bool
+) -> Draw:
+    """Return a function that draws as many rows as there are, by counts of bins.
+
+    Noise moves no score that repeats, and no other one across such a score.
+    """
     values, n = scores.positions, scores.n
     ranks = np.linspace(0, n - 1, _BINS).astype(np.int64)
     equal = np.linspace(values[0], values[-1], _BINS)
@@ -181,22 +223,32 @@ def _draw_bins(scores: Scores, atoms: FloatArray) -> Draw:
     # The mean of equal scores is that score to its last digit.
     means = np.where(values[first] == values[first + counts - 1], values[first], means)
 
+    walls = np.concatenate([[-np.inf], atoms, [np.inf]])
+    above = walls[np.searchsorted(atoms, means, side="right") + 1]
+    below = walls[np.searchsorted(atoms, means)]
+    width = np.where(is_among(means, atoms), 0.0, noise)
+
     def draw(random: np.random.Generator) -> Scores:
         rows = random.multinomial(n, counts / n)
-        return Scores(means[rows > 0], rows[rows > 0].astype(np.float64))
+        if twice:
+            rows = random.multinomial(n, rows / n)
+        places = means
+        if noise:
+            moved = np.clip(means + width * random.normal(size=len(means)), below, above)
+            places = np.where(width > 0, moved, means)
+        order = np.argsort(places, kind="stable")
+        order = order[rows[order] > 0]
+        return Scores(places[order], rows[order].astype(np.float64 if weighted else np.int64))
 
     return draw
 
 
-def _draw_rows(scores: Scores, size: int, atoms: FloatArray, noise: float) -> Draw:
-    """Return a function that draws rows, with noise on scores that do not repeat."""
-    values = scores.positions
-    width = np.where(is_among(values, atoms), 0.0, noise)
+def _draw_rows(scores: Scores, size: int, noise: float) -> Draw:
+    """Return a function that draws rows, with noise."""
 
     def draw(random: np.random.Generator) -> Scores:
-        rows = random.integers(0, len(values), size)
-        chosen = values[rows] + (random.normal(size=size) * width[rows] if noise else 0.0)
-        return Scores(np.sort(chosen))
+        chosen = random.choice(scores.positions, size)
+        return Scores(np.sort(chosen + noise * random.normal(size=size) if noise else chosen))
 
     return draw
 

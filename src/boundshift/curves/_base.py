@@ -53,6 +53,8 @@ class Solution:
         Threshold, plateau, claimed errors and the rule's value.
     status : Status
         What happened.
+    remarks : tuple of Status, default=()
+        What else is to be said, such as the direction of the scores where floors are met.
     geometry : SupportGeometry, default=None
         The paper's quantities, in units of the given scores.
     detail : str, default=""
@@ -61,6 +63,7 @@ class Solution:
 
     found: Found
     status: Status
+    remarks: tuple[Status, ...] = ()
     geometry: SupportGeometry | None = None
     detail: str = ""
 
@@ -116,20 +119,25 @@ class ErrorCurve(Settings, ABC):
         rule : Rule
             What to minimise.
         """
-        found, missed = (
-            self._search_floors(sample, rule)
-            if isinstance(rule, Floors)
-            else (self._search(sample, rule), "")
-        )
-        return Solution(found, Status.UNMET if missed else status_of(sample), detail=missed)
+        status = status_of(sample)
+        if not isinstance(rule, Floors):
+            return Solution(self._search(sample, rule), status)
+        # Floors are met or not, whatever the scores are like.
+        self.check_floors(rule)
+        found, missed = self._search_floors(sample, rule)
+        remarks = () if status is Status.OPTIMAL else (status,)
+        return Solution(found, Status.UNMET if missed else Status.OPTIMAL, remarks, detail=missed)
 
-    def _search_floors(self, sample: ScoreSample, rule: Floors) -> tuple[Found, str]:
-        """Return the best boundary that meets all floors as estimated, and which are missed."""
+    def check_floors(self, rule: Floors) -> None:
+        """Raise if floors are to be promised, which only some curves can do."""
         if rule.confidence not in (None, "auto"):
             raise InvalidInputError(
                 f"`confidence` of Floors must be left out with the curve {self.name!r}, got "
                 f"{rule.confidence!r}: it makes no promise. Use 'clopper-pearson', or no curve."
             )
+
+    def _search_floors(self, sample: ScoreSample, rule: Floors) -> tuple[Found, str]:
+        """Return the best boundary that meets all floors as estimated, and which are missed."""
         found = self._search(sample, rule)
         unmet = rule.missed(*found.errors, sample.n_samples)
         if unmet:

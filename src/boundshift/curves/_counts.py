@@ -99,8 +99,8 @@ class ConfidenceCurve(CountCurve):
         refuse_weights(sample, self.name)
         return super().solve(sample, rule)
 
-    def _search_floors(self, sample: ScoreSample, rule: Floors) -> tuple[Found, str]:
-        """Return the best boundary that keeps every floor with this confidence, or misses some."""
+    def check_floors(self, rule: Floors) -> None:
+        """Raise if the rule asks for an estimate, or for another confidence."""
         if rule.confidence is None:
             raise InvalidInputError(
                 f"`confidence` of Floors must be a number with the curve {self.name!r}, got None, "
@@ -111,6 +111,9 @@ class ConfidenceCurve(CountCurve):
                 f"`confidence` must be the same in Floors and in the curve, got {rule.confidence} "
                 f"and {self.confidence}. Give it to Floors, and leave out the curve."
             )
+
+    def _search_floors(self, sample: ScoreSample, rule: Floors) -> tuple[Found, str]:
+        """Return the best boundary that keeps every floor with this confidence, or misses some."""
         if {"precision", "npv", "flagged"} & set(rule.asked):
 
             def bound(wrong: ArrayLike, n: int, delta: float) -> FloatArray:

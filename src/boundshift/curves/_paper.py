@@ -579,7 +579,9 @@ def solve_paper(
         errors = (first, second)
     if best is None and not isinstance(settings.fallback, str):
         threshold = float(sample.from_units(settings.fallback))
-    return Solution(Found(threshold, (threshold, threshold), errors, value), status, geometry)
+    return Solution(
+        Found(threshold, (threshold, threshold), errors, value), status, geometry=geometry
+    )
 
 
 def _describe(sample: ScoreSample, level: Levels, u: Pair, constant: float) -> SupportGeometry:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift._boundary import Boundary, decide, decide_by_row
+from boundshift._boundary import Boundary, decide, decide_by_row, restate
 from boundshift._multiclass import (
     ClassBiases,
     ClassRows,
@@ -127,7 +127,7 @@ def _qualify_promise(boundary: Boundary, scored: Scored) -> Boundary:
             "The floors are met on the rows that the model was fitted on, which flatter it, and "
             f"are not promised of fresh rows. Use cv=5, which keeps rows apart, {other}."
         )
-    return replace(boundary, status=Status.NOT_PROMISED, detail=detail)
+    return restate(boundary, Status.NOT_PROMISED, detail)
 
 
 def _decide_many(scored: Scored, curve: ErrorCurve, rule: Rule, multi_class: Strategy) -> Decided:
@@ -199,8 +199,7 @@ def _decide_by_class(
     if status not in QUIET:
         doubts = [detail or status.value]
         boundaries = {
-            pair: replace(boundary, status=status, detail=detail)
-            for pair, boundary in boundaries.items()
+            pair: restate(boundary, status, detail) for pair, boundary in boundaries.items()
         }
     return {"biases_": biases, "boundaries_": boundaries}, doubts
 

@@ -233,6 +233,6 @@ class ProjectionDisplay(ScoreDisplay):
         lines = [f"class {known.labels[i]}", f"{n[i]:,} rows", f"{wrong:,} on the wrong side"]
         if known.geometry is not None and n == known.n_samples:  # fresh rows were not given up
             lines.append(f"{known.geometry.slack[i]:,} given up")
-        if known.status is not Status.REVERSED:
+        if Status.REVERSED not in known.statuses:
             lines.append(f"claimed error {error_text(known.errors[i])}")
         return "\n".join(lines)

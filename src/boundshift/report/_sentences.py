@@ -251,10 +251,11 @@ def _diagnose(evidence: Evidence, goal: Goal | None, better: str | None) -> Diag
         _calibration(evidence),
     ]
     findings = [finding for finding in candidates if finding is not None]
-    status = evidence.boundary.status
-    if status not in QUIET:  # the search fell back, or the scores are reversed
+    status, statuses = evidence.boundary.status, evidence.boundary.statuses
+    doubts = " ".join(each.value for each in statuses if each not in QUIET)
+    if doubts:  # the search fell back, or the scores are reversed
         level: Level = "caution" if status.solved else "bad"
-        findings.append(Finding("status", level, "The threshold needs a second look", status.value))
+        findings.append(Finding("status", level, "The threshold needs a second look", doubts))
     by_key = {finding.key: finding for finding in findings}
     levels = {finding.key: finding.level for finding in findings}
     advised = [finding for finding in findings if finding.advice]
