@@ -415,7 +415,9 @@ def find_boundary(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Two labels of any kind. For data bigger than memory see :mod:`boundshift.streaming`.
+        Two labels of any kind; one is enough for ``Floors(specificity=…)`` on negative or
+        ``Floors(recall=…)`` on positive rows. For data bigger than memory see
+        :mod:`boundshift.streaming`.
     y_score : array-like of shape (n_samples,)
         Real scores, higher for the positive class, or its probabilities.
     curve : str or ErrorCurve, default=None

@@ -119,14 +119,10 @@ class ErrorCurve(Settings, ABC):
         rule : Rule
             What to minimise.
         """
-        status = status_of(sample)
         if not isinstance(rule, Floors):
-            return Solution(self._search(sample, rule), status)
-        # Floors are met or not, whatever the scores are like.
+            return Solution(self._search(sample, rule), status_of(sample))
         self.check_floors(rule)
-        found, missed = self._search_floors(sample, rule)
-        remarks = () if status is Status.OPTIMAL else (status,)
-        return Solution(found, Status.UNMET if missed else Status.OPTIMAL, remarks, detail=missed)
+        return solution_of_floors(sample, *self._search_floors(sample, rule))
 
     def check_floors(self, rule: Floors) -> None:
         """Raise if floors are to be promised, which only some curves can do."""
@@ -162,6 +158,14 @@ def status_of(sample: ScoreSample) -> Status:
     if are_two and low < high and (negative.maximum == high or positive.minimum == low):
         return Status.HARD_LABELS
     return Status.LONE_ROW if min(sample.n_samples) == 1 else Status.OPTIMAL
+
+
+def solution_of_floors(sample: ScoreSample, found: Found, missed: str, kept: str = "") -> Solution:
+    """Return whether floors are met, and as a remark what the scores are like."""
+    status = status_of(sample)
+    remarks = () if status is Status.OPTIMAL else (status,)
+    met = Status.UNMET if missed else Status.OPTIMAL
+    return Solution(found, met, remarks, detail=missed or kept)
 
 
 @dataclass(frozen=True)

@@ -32,10 +32,9 @@ from scipy.special import expit, xlogy
 
 from boundshift._scores import ScoreSample
 from boundshift._search import search_gaps
-from boundshift._status import Status
 from boundshift._typing import BoolArray, FloatArray, IndexArray, IntArray
 from boundshift._validation import as_column, count_missing, find_distinct
-from boundshift.curves._base import Solution, status_of
+from boundshift.curves._base import Solution, solution_of_floors
 from boundshift.curves._counts import ConfidenceCurve
 from boundshift.curves._floors import describe_unmet
 from boundshift.exceptions import InvalidInputError
@@ -198,10 +197,11 @@ class Betting(ConfidenceCurve):
         numbers = len(np.unique(clusters[0])), len(np.unique(clusters[1]))
         said = f"Rates are averages over {numbers[0]} negative and {numbers[1]} positive clusters."
         kept = f"Every floor is kept with {self.confidence:g} confidence."
+        missed = ""
         if unmet:
             text = describe_unmet(rule, unmet, numbers, self.delta).replace(" rows", " clusters")
-            return Solution(found, Status.UNMET, detail=f"{text} {said}")
-        return Solution(found, status_of(sample), detail=f"{kept} {said}")
+            missed = f"{text} {said}"
+        return solution_of_floors(sample, found, missed, f"{kept} {said}")
 
 
 def choose_bets(mean: float, n: int, delta: float) -> Bets:
