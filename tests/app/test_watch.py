@@ -151,6 +151,17 @@ def check_certificate(tmp_path, ill, wrong):
         assert (found["wrong"][place], found["n_samples"][place]) == (k, n)
         assert found["error_bounds"][place] == pytest.approx(beta.isf(0.05, k + 1, n - k))
     assert found["status"] == "certified"
+    later = pd.read_csv(tmp_path / "later.csv")
+    later[later["ill"] == "no"].to_csv(tmp_path / "well.csv", index=False)
+    one = CliRunner().invoke(app, ["certify", str(tmp_path / "fit"), str(tmp_path / "well.csv")])
+    assert one.exit_code == 0, one.output
+    assert "There are no rows of class yes." in one.stdout
+    k, n = int(wrong[ill == "no"].sum()), int((ill == "no").sum())
+    bound = np.ceil(1000 * beta.isf(0.05, k + 1, n - k)) / 10
+    said = (
+        f"the model flags {k} ({100 * k / n:.1f}%); in the long run at most {bound:.1f}% with 95%"
+    )
+    assert said in " ".join(one.stdout.split())
     again = ["certify", str(tmp_path / "fit"), str(tmp_path / "train.csv")]
     told = CliRunner().invoke(app, again).stdout
     assert "Nominal: 280 of these 400 rows were used in fit" in " ".join(told.split())

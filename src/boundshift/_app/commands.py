@@ -224,6 +224,10 @@ def fit(
         facts = report_facts(fitted, out, called.names(), zone=found)
         written = write_folder(fitted, facts, out, force=force, zone=found)
     print_notes(fitted.notes)
+    top = (goal.capacity or "").strip()
+    if top.isdecimal():
+        said = f"--capacity {top} is {int(top) / len(frame):.1%} of the {len(frame):,} rows of the"
+        print_notes([f"{said} table. Write {top}/400 for {top} of every 400."])
     print_table(["column", "read as", "why"], fitted.columns.described())
     shown = ["g_mean", "f1", "recall_negative", "recall_positive"]
     print_table(
@@ -240,7 +244,7 @@ def fit(
             "the test rows."
         )
     _print_sentences(facts)
-    top = (goal.capacity or "").partition("/")[0].strip()
+    top = top.partition("/")[0].strip()
     if top.isdecimal():
         said = f"boundshift predict {shlex.quote(str(out))} new.csv --top {top}"
         print_line(f"For a list of exactly {top} rows: {said}")
@@ -411,18 +415,15 @@ def certify(
     if as_json:
         print_json(found.to_dict())
         return
-    (flagged, missed), (n, rest) = found.wrong, found.n_samples
-    bounds = list(map(at_most, found.error_bounds))
-    print_line(
-        f"Of {rest:,} rows of class {found.labels[1]} the model misses {missed:,} "
-        f"({percent(missed / rest)}), of {n:,} of class {found.labels[0]} it flags {flagged:,} "
-        f"({percent(flagged / n)})."
-    )
-    if found.certified:
-        print_line(
-            f"In the long run at most {bounds[1]} and {bounds[0]}, each with "
-            f"{100 * confidence:g}% confidence."
-        )
+    for place, verb in ((1, "misses"), (0, "flags")):
+        k, n = found.wrong[place], found.n_samples[place]
+        if n == 0:
+            print_line(f"There are no rows of class {found.labels[place]}.")
+            continue
+        told = f"Of {n:,} rows of class {found.labels[place]} the model {verb} {k:,}"
+        bound = f"in the long run at most {at_most(found.error_bounds[place])} with"
+        claim = f"; {bound} {100 * confidence:g}% confidence" if found.certified else ""
+        print_line(f"{told} ({percent(k / n)}){claim}.")
     print_line(f"{found.status.capitalize()}: {found.reason}.")
 
 

@@ -150,7 +150,7 @@ HELP = {
     ),
     "top": Option("Only this many rows: those with the highest scores, highest first."),
     # The model
-    "model": Option(f"{MODELS}.", choices=MODELS),
+    "model": Option(f"{MODELS}; of several, with commas, the best.", choices=MODELS),
     "seed": Option("Seed of everything random."),
     "test": Option("Rows used for nothing else, with the same columns; they certify the verdict."),
     "test_share": Option("Set this share of the rows apart as such a test.", "SHARE"),
