@@ -365,32 +365,41 @@ class PartSource:
         return [chunk.take(slice(PEEKED_ROWS)) for chunk in first if chunk is not None]
 
     def scan(self, request: Request, on_progress: OnProgress) -> Any:
-        """Read every row once, a few parts ahead of the merging, and merge tallies in order."""
-        parts: Iterable[Any] = self._parts() if callable(self._parts) else self._parts
-        total, tally = 0 if callable(self._parts) else len(self._parts), request.tally(())
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-        waiting: deque[Future[Any]] = deque()
-        done = 0
+        """Read every row once, a few runs ahead of the merging, and merge tallies in order.
 
-        def read_part(part: Chunk | _Part) -> Any:
-            return request.tally(part() if callable(part) else [part])
+        A run of parts has one tally, since a new one costs as much as many rows.
+        """
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        cores, total, done, tally = cores or 1, 0, 0, request.tally(())
+        runs: Iterable[list[Any]]
+        if callable(self._parts):
+            runs = ([chunk] for chunk in self._parts())
+        else:
+            total = len(self._parts)
+            size = max(total // (4 * cores), 1)
+            runs = [list(self._parts[i : i + size]) for i in range(0, total, size)]
+        waiting: deque[tuple[int, Future[Any]]] = deque()
+
+        def read_run(run: list[Chunk | _Part]) -> Any:
+            return request.tally(c for part in run for c in (part() if callable(part) else [part]))
 
         def merge_first() -> None:
             nonlocal done
-            tally.merge(waiting.popleft().result())
-            done += 1
+            parts, found = waiting.popleft()
+            tally.merge(found.result())
+            done += parts
             on_progress(done, max(total, done))
 
         with ThreadPoolExecutor(cores) as pool:
             try:
-                for part in parts:
-                    waiting.append(pool.submit(read_part, part))
-                    if len(waiting) > 2 * (cores or 1):
+                for run in runs:
+                    waiting.append((len(run), pool.submit(read_run, run)))
+                    if len(waiting) > 2 * cores:
                         merge_first()
                 while waiting:
                     merge_first()
             finally:
-                for future in waiting:
+                for _, future in waiting:
                     future.cancel()
         return tally
 

@@ -54,7 +54,7 @@ FORMATS: dict[str, Format] = {
 }
 _COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 _BLOCK = 1 << 22
-_ROWS_OF_A_BATCH = 1 << 19
+_ROWS_OF_A_BATCH = 1 << 17
 # A longer row is a quote that nobody closed, or no table at all.
 _LONGEST_ROW = 1 << 26
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None")

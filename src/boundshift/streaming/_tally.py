@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from boundshift._scores import LogOdds
-from boundshift._typing import FloatArray, IntArray
+from boundshift._typing import BoolArray, FloatArray
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._cells import Grid, Look
 from boundshift.streaming._read import Chunk
@@ -21,10 +21,8 @@ from boundshift.streaming._read import Chunk
 OUTSIDE = "outside [0, 1]"
 """Fault of a score that is held to be a probability and is none."""
 
-# Rows worked on at a time, so that temporary arrays stay small.
-_ROWS = 1 << 19
-# Rows among which both labels are looked for first.
-_FIRST_ROWS = 10_000
+# Rows worked on at a time: their temporary arrays stay in the cache.
+_ROWS = 1 << 15
 # Labels that are kept for an error message.
 _MOST_LABELS = 8
 # Most labels that are counted.
@@ -116,51 +114,49 @@ class ScanRequest:
 
     def tally(self, chunks: Iterable[Chunk]) -> Tally:
         """Return what is found in some chunks."""
-        tally = Tally()
+        tally, size = Tally(), self.grid.size
+        totals, is_weighted = np.zeros((2, 2 * size)), False
         for chunk in chunks:
             rows = _with_good_weights(chunk, tally)
-            for start in range(0, len(rows), _ROWS):
-                block = rows.take(slice(start, start + _ROWS))
-                if self.look is None:
-                    self._count(block, tally)
-                else:
-                    self._collect(block, self.look, tally)
+            if rows.weights is not None and not is_weighted:
+                totals, is_weighted = np.zeros((3, 2 * size)), True
+            if self.look is None:
+                for start in range(0, len(rows), _ROWS):
+                    self._count(rows.take(slice(start, start + _ROWS)), tally, totals)
+            else:
+                self._collect(rows, self.look, tally)
+        for code, label in enumerate(list(tally.classes)[:2] if self.look is None else ()):
+            own = totals[:, code * size : (code + 1) * size]
+            tally.classes[label].totals = own if is_weighted else own[[0, 0, 1]]
         return tally
 
-    def _count(self, rows: Chunk, tally: Tally) -> None:
-        rows, codes, labels = _coded(rows, tally)
-        rows, scores, codes = self._usable(rows, codes, tally)
+    def _count(self, rows: Chunk, tally: Tally, totals: FloatArray) -> None:
+        """Add the rows of a block to the totals of the cells, of one class after the other."""
+        rows, is_second = _with_labels(rows, tally)
+        rows, scores, is_second = self._usable(rows, is_second, tally)
         if not len(rows):
             return
-        weights, size = rows.weights, self.grid.size
         key = self.grid.cells_of(scores)
-        key += codes * np.intp(size)
-        shape = len(labels), size
-        counted = np.bincount(key, minlength=len(labels) * size).reshape(shape)
-        times = scores if weights is None else scores * weights
-        sums = np.bincount(key, times, len(labels) * size).reshape(shape)
-        held = counted
+        key += is_second * np.intp(self.grid.size)
+        weights = rows.weights
+        np.add.at(totals[0], key, 1.0)
+        np.add.at(totals[-1], key, scores if weights is None else scores * weights)
         if weights is not None:
-            held = np.bincount(key, weights, len(labels) * size).reshape(shape)
-        for code, label in enumerate(labels):
-            # The extremes of the class are those of its outermost cells.
-            cells = np.flatnonzero(counted[code])
-            if self.log_odds is not None:
-                cells = cells[(cells > 0) & (cells < size - 1)]
-            first, last = cells[[0, -1]] + code * size if len(cells) else (-1, -1)
-            squares = 0.0 if weights is None else float(np.square(weights[codes == code]).sum())
-            tally.of(label).merge(
-                ClassTally(
-                    (counted[code], held[code], sums[code]),
-                    scores[key == first].min(initial=np.inf),
-                    scores[key == last].max(initial=-np.inf),
-                    squares,
-                )
-            )
+            np.add.at(totals[1], key, weights)
+        low, high = scores.min(), scores.max()
+        for found, is_second_class in zip(tally.classes.values(), (False, True), strict=False):
+            if weights is not None:
+                own = weights[is_second == is_second_class]
+                found.squared_weights += float(np.square(own).sum())
+            if low < found.lows or high > found.highs:
+                own = scores[is_second == is_second_class]
+                own = own if self.log_odds is None else own[np.isfinite(own)]
+                found.lows = min(found.lows, own.min(initial=np.inf))
+                found.highs = max(found.highs, own.max(initial=-np.inf))
 
     def _usable(
-        self, rows: Chunk, codes: IntArray, tally: Tally
-    ) -> tuple[Chunk, FloatArray, IntArray]:
+        self, rows: Chunk, is_second: BoolArray, tally: Tally
+    ) -> tuple[Chunk, FloatArray, BoolArray]:
         """Return the rows that can be counted, and their scores or log-odds; others are faults."""
         scores = rows.scores.astype(np.float64, copy=False)
         good = None
@@ -174,19 +170,23 @@ class ScanRequest:
             tally.add_fault(rows.location, OUTSIDE, int(np.count_nonzero(outside)))
             good = inside
         if good is not None and not good.all():
-            rows, scores, codes = rows.take(good), scores[good], codes[good]
-        return rows, scores if self.log_odds is None else self.log_odds.of(scores), codes
+            rows, scores, is_second = rows.take(good), scores[good], is_second[good]
+        return rows, scores if self.log_odds is None else self.log_odds.of(scores), is_second
 
     def _collect(self, rows: Chunk, look: Look, tally: Tally) -> None:
         """Count rows in the ranges of a look, and collect the scores of some."""
-        scores = rows.scores.astype(np.float64, copy=False)
-        if self.log_odds is not None:
-            scores = self.log_odds.of(scores)
-        # Rows that cannot be used, if they came since the first pass, are in none of the ranges.
-        with np.errstate(invalid="ignore"):
-            cells = self.grid.cells_of(np.nan_to_num(scores))
-        near = np.flatnonzero(look.flags[cells])
-        rows, scores = rows.take(near), scores[near]
+
+        def scores_of(part: Chunk) -> FloatArray:
+            scores: FloatArray = part.scores.astype(np.float64, copy=False)
+            return scores if self.log_odds is None else self.log_odds.of(scores)
+
+        near = []
+        for start in range(0, len(rows), _ROWS):
+            # Rows that cannot be used, if they came since the first pass, are in no range.
+            scores = np.nan_to_num(scores_of(rows.take(slice(start, start + _ROWS))))
+            near.append(start + np.flatnonzero(look.flags[self.grid.cells_of(scores)]))
+        rows = rows.take(np.concatenate([np.empty(0, np.intp), *near]))
+        scores = scores_of(rows)
         for label in self.labels:
             own = rows.labels.equal(label)
             weights = np.ones(len(rows)) if rows.weights is None else rows.weights
@@ -224,27 +224,19 @@ def _with_good_weights(chunk: Chunk, tally: Tally) -> Chunk:
     return replace(chunk, weights=weights).counted()
 
 
-def _coded(rows: Chunk, tally: Tally) -> tuple[Chunk, IntArray, list[Any]]:
-    """Return the rows that have a label, the index of each one's label, and the labels."""
-    labels = list(tally.classes)[:2]
-    if not labels:  # The first rows tell without sorting all of them.
-        found = rows.take(slice(_FIRST_ROWS)).labels.counts()
-        labels = [label for label in found if label is not None][:2]
-    masks = [rows.labels.equal(label) for label in labels]
+def _with_labels(rows: Chunk, tally: Tally) -> tuple[Chunk, BoolArray]:
+    """Return the rows with one of the two labels, and which have the second; none for others."""
+    masks = [rows.labels.equal(label) for label in list(tally.classes)[:2]]
     if sum(map(np.count_nonzero, masks)) != len(rows):
         found = rows.labels.counts()
         tally.add_fault(rows.location, "missing", found.pop(None, 0), "y_true")
-        for label in list(found)[:_MOST_LABELS]:
-            tally.of(label)
-        labels = list(tally.classes)
-        if len(labels) > 2:  # an error lists them
-            return rows.take(slice(0)), np.empty(0, np.intp), labels
-        masks = [rows.labels.equal(label) for label in labels]
-        known = np.logical_or.reduce(masks) if masks else np.zeros(len(rows), np.bool_)
-        if not known.all():
-            rows, masks = rows.take(known), [mask[known] for mask in masks]
-    codes = masks[1].astype(np.intp) if len(masks) > 1 else np.zeros(len(rows), np.intp)
-    return rows, codes, labels
+        if len(tally.classes) <= 2:
+            for label in list(found)[:_MOST_LABELS]:
+                tally.of(label)
+        masks = [rows.labels.equal(label) for label in list(tally.classes)[:2]]
+        known = np.logical_or.reduce([np.zeros(len(rows), np.bool_), *masks])
+        rows, masks = rows.take(known), [mask[known] for mask in masks]
+    return rows, masks[1] if len(masks) > 1 else np.zeros(len(rows), np.bool_)
 
 
 @dataclass(eq=False)
