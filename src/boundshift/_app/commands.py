@@ -44,6 +44,7 @@ _ALARM = 3
     "boundshift threshold scores.csv --score p --label y --curve paper",
     "boundshift threshold day1.parquet day2.parquet --score p --label y",
     "boundshift threshold scores.csv --score p --label y --zone 0.05,0.05",
+    "boundshift threshold scores.csv --score p --label y --zone 0.05,0.05 --cluster patient",
     "zcat scores.csv.gz | boundshift threshold - --score p --label y",
 )
 def threshold(
@@ -55,6 +56,7 @@ def threshold(
     by: str | None = None,
     certify: bool = False,
     zone: str | None = None,
+    cluster: str | None = None,
     as_json: bool = False,
 ) -> None:
     """Find the boundary for a file of labels and scores from any system.
@@ -66,7 +68,6 @@ def threshold(
     with errors(), progress() as show:
         from boundshift._app.scores import ScoreTable
         from boundshift._app.tables import positive_note
-        from boundshift._promises.zone import zone_of
 
         ways = {"--zone": zone, "--cost-column": cost_column, "--by": by}
         chosen = [option for option, value in ways.items() if value is not None]
@@ -81,6 +82,11 @@ def threshold(
                 "but for --by without a rule or a curve; --zone also without --scores. Run the "
                 "command twice."
             )
+        if cluster is not None and zone is None:
+            raise InvalidInputError(
+                "--cluster must go with --zone, got it alone. For a promised floor use "
+                "find_boundary(..., rule=Floors(recall=0.9), cluster=ids) of the library."
+            )
         curve, rule = goal.claims()
         allowed = read_zone_errors(zone)
         symmetric = (
@@ -93,7 +99,7 @@ def threshold(
             positive=scored.positive,
             symmetric=symmetric,
             cost=cost_column,
-            by=[] if by is None else [by],
+            by=[name for name in (by, cluster) if name is not None],
             reading=reading,
             progress=show,
         )
@@ -102,7 +108,7 @@ def threshold(
         if by is not None:
             result = table.decide_groups(curve, rule)
         elif allowed is not None:
-            result = zone_of(table.sample, allowed, goal.confidence, "auto")
+            result = table.find_zone(allowed, goal.confidence, cluster)
         else:
             how: dict[str, Any] = {"confidence": goal.confidence, "scores": scored.scores.value}
             result, certificate = table.decide(curve, rule, **how)
@@ -393,6 +399,7 @@ def report(
 @command(
     "boundshift certify boundshift-fit april.csv",
     "boundshift certify boundshift-fit april.csv --label ill --confidence 0.99 --json",
+    "boundshift certify boundshift-fit april.csv --cluster patient",
 )
 def certify(
     folder: Path,
@@ -400,6 +407,7 @@ def certify(
     reading: Reading,
     label: str | None = None,
     confidence: float = 0.95,
+    cluster: str | None = None,
     as_json: bool = False,
 ) -> None:
     """Certify a fitted folder on other labelled rows, such as those of another year or place.
@@ -411,7 +419,7 @@ def certify(
         from boundshift._words import at_most, percent
 
         how: dict[str, Any] = {"label": label, "confidence": confidence, "reading": reading}
-        found = certify_table(folder, file, **how)
+        found = certify_table(folder, file, cluster=cluster, **how)
     if as_json:
         print_json(found.to_dict())
         return
@@ -439,6 +447,7 @@ def monitor(
     label: str | None = None,
     score: str | None = None,
     when: str | None = None,
+    cluster: str | None = None,
     exit_code: bool = False,
     as_json: bool = False,
 ) -> None:
@@ -451,7 +460,8 @@ def monitor(
         show("count", 0, 1)
         from boundshift._app.watch import watch_table
 
-        watched = watch_table(place, file, label=label, score=score, when=when, reading=reading)
+        how: dict[str, Any] = {"label": label, "score": score, "when": when, "cluster": cluster}
+        watched = watch_table(place, file, reading=reading, **how)
         found = watched.monitor
         show("count", 1, 1)
     print_notes(watched.notes)

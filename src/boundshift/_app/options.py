@@ -63,6 +63,11 @@ HELP = {
         "rows. No guarantee of fairness.",
         "COLUMN",
     ),
+    "cluster": Option(
+        "Column of ids, such as the patient, where rows of one id resemble each other: rates are "
+        "then averages over ids, each counting once.",
+        "COLUMN",
+    ),
     "cost_column": Option(
         "Column of what is lost if the row is decided wrongly; with no rule or curve.", "COLUMN"
     ),

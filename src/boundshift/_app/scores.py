@@ -15,6 +15,7 @@ from boundshift._app.tables import label_values, order_classes, read_arrow
 from boundshift._boundary import Boundary, decide, decide_by_row, decide_on, warn_of
 from boundshift._groups import GroupBoundaries, find_boundaries
 from boundshift._promises.certificate import Certificate, certify_counts
+from boundshift._promises.zone import Zone, find_zone
 from boundshift._scores import Scale, ScoreSample
 from boundshift._typing import BoolArray, FloatArray
 from boundshift.curves import ErrorCurve
@@ -189,6 +190,17 @@ class ScoreTable:
         find = partial(decide, curve=curve, rule=rule)
         options: dict[str, Any] = {"scale": "auto", "progress": self._progress}
         return decide_on(source, find, labels=self.labels, **options)
+
+    def find_zone(
+        self, errors: tuple[float, float], confidence: float, cluster: str | None = None
+    ) -> Zone:
+        """Find the unsure zone, of clusters if a column has their ids."""
+        rows = self.rows
+        ids = None if cluster is None else rows.beside[cluster]
+        how: dict[str, Any] = {"scale": "auto", "cluster": ids, "pos_label": True}
+        return replace(
+            find_zone(rows.is_positive, rows.scores, errors, confidence, **how), labels=self.labels
+        )
 
     def decide_groups(self, curve: ErrorCurve, rule: Rule) -> GroupBoundaries:
         """Find a boundary for each group, as `find_boundaries` does."""

@@ -45,6 +45,7 @@ def watch_table(
     label: str | None = None,
     score: str | None = None,
     when: str | None = None,
+    cluster: str | None = None,
     reading: Reading = AS_IT_IS,
 ) -> Watched:
     """Count the labelled rows of a file, and keep the state beside the certificate.
@@ -53,6 +54,11 @@ def watch_table(
     wrote, or a JSON file with a certificate. The state of certificate.json is monitor.json, that
     of risk.json is risk.monitor.json.
     """
+    if when is not None and cluster is not None:
+        raise InvalidInputError(
+            "--cluster must go without --when: all rows of an id count in one step, whatever their "
+            "dates. Leave out one of them."
+        )
     place = Path(place)
     path = place / _CERTIFICATE if place.is_dir() else place
     if not path.is_file():
@@ -81,10 +87,11 @@ def watch_table(
                 return Watched(monitor, state, [note], months)
             files.append(digest)
         labels = monitor.certificate.labels
-        keep = [] if when is None else [when]
+        keep = [name for name in (when, cluster) if name is not None]
         y, scores, frame, notes = read_labelled(place, source, label, score, keep, labels, reading)
         if when is None:
-            monitor.update(y, scores)
+            ids = None if cluster is None else with_gaps(frame[cluster]).to_numpy(dtype=object)
+            monitor.update(y, scores, cluster=ids)
         else:
             notes += _count_months(monitor, months, y, scores, frame[when])
         write_whole(
@@ -219,6 +226,7 @@ def certify_table(
     *,
     label: str | None = None,
     confidence: float = 0.95,
+    cluster: str | None = None,
     reading: Reading = AS_IT_IS,
 ) -> Certificate:
     """Certify the boundary of a fitted folder on other labelled rows.
@@ -228,7 +236,9 @@ def certify_table(
     """
     model, columns, target = read_folder(Path(folder))
     name = target if label is None else label
-    frame = read_frame(source, list(dict.fromkeys([*columns.features, name])), reading=reading)
+    names = [*columns.features, name, *([] if cluster is None else [cluster])]
+    frame = read_frame(source, list(dict.fromkeys(names)), reading=reading)
     y = read_labels(frame[name], model.boundary_.labels)
     X = as_features(frame, columns, str(source))
-    return model.certify(X, np.array(y.tolist()), confidence)
+    ids = None if cluster is None else with_gaps(frame[cluster]).to_numpy(dtype=object)
+    return model.certify(X, np.array(y.tolist()), confidence, cluster=ids)
