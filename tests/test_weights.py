@@ -166,9 +166,9 @@ def test_two_columns_are_the_costs_of_a_false_alarm_and_of_a_miss(pos_label, for
         ({"row_cost": np.ones((3, 2))}, "one value for each of 325 rows, got 3"),
         ({"row_cost": np.ma.array(np.ones((325, 2)), mask=np.eye(325, 2))}, "1 masked"),
         ({"row_cost": np.zeros(325)}, "must not be all 0"),
-        ({"row_cost": np.ones(325), "rule": "f1"}, "any rule but 'cost'"),
-        ({"row_cost": np.ones(325), "curve": "smoothed"}, "must go without curve"),
-        ({"row_cost": np.ones(325), "sample_weight": np.ones(325)}, "must go without"),
+        ({"row_cost": np.ones(325), "rule": "f1"}, "another rule than 'cost'"),
+        ({"row_cost": np.ones(325), "curve": "smoothed"}, "cannot be combined with `curve`"),
+        ({"row_cost": np.ones(325), "sample_weight": np.ones(325)}, "cannot be combined"),
     ],
 )
 def test_bad_costs_get_a_sentence(problem, arguments, message):
@@ -247,8 +247,8 @@ def test_a_row_cost_decides_in_the_classifier_and_the_model_does_not_see_it(tabl
         ({"rule": Floors(recall=0.9)}, {"sample_weight": 1}, "set_fit_request"),
         ({}, {"sample_weight": 0.001}, "must sum to at least 2"),
         ({}, {"sample_weight": -1}, "at least 0, got -1"),
-        ({"rule": "f1"}, {"row_cost": 1}, "any rule but 'cost'"),
-        ({}, {"row_cost": 1, "sample_weight": 1}, "must go without"),
+        ({"rule": "f1"}, {"row_cost": 1}, "another rule than 'cost'"),
+        ({}, {"row_cost": 1, "sample_weight": 1}, "cannot be combined"),
     ],
 )
 def test_the_classifier_refuses_what_it_would_ignore(table, model, metadata, message):

@@ -500,8 +500,8 @@ def find_boundary(
     if cluster is not None:
         if curve is not None or row_cost is not None or sample_weight is not None:
             raise InvalidInputError(
-                "`cluster` must go without curve, sample_weight and row_cost, got one of them. "
-                "Use rule=Floors(recall=0.9), for example."
+                "`cluster` cannot be combined with `curve`, `sample_weight` or `row_cost`, got "
+                "one. Use rule=Floors(recall=0.9), for example."
             )
         boundary = decide_by_cluster(y_true, y_score, cluster, rule, pos_label, scale)
         warn_of(boundary, stacklevel=3)
@@ -639,9 +639,9 @@ def check_row_cost(
     chosen = Cost() if rule is None else as_rule(rule)
     if curve is not None or chosen != Cost() or sample_weight is not None:
         raise InvalidInputError(
-            "`row_cost` must go without curve, sample_weight and any rule but 'cost': every row "
-            f"has its own cost, got curve={curve!r} and rule={rule!r}. Multiply the costs of a "
-            "class instead of weighing it."
+            "`row_cost` cannot be combined with `curve`, `sample_weight` or another rule than "
+            f"'cost', got curve={curve!r} and rule={rule!r}. Multiply the costs of a class instead "
+            "of weighing it."
         )
 
 

@@ -44,7 +44,7 @@ def _has(name: str) -> Callable[[Any], bool]:
 
 
 class BoundShiftClassifier(ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """A classifier with a decision threshold that class-wise error curves choose.
+    """Wrap a classifier and move its threshold using estimated per-class error rates.
 
     The wrapped classifier scores every row; `find_boundary` chooses the threshold on that score. As
     in scikit-learn's ``TunedThresholdClassifierCV``, only :meth:`predict` moves: ``predict_proba``,
@@ -65,9 +65,9 @@ class BoundShiftClassifier(ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin
         those of the trained model, for which ``fit`` needs rows that the model has not seen. "oob":
         for forests and bagging, the out-of-bag scores, which take one fit.
 
-        If floors are to be promised, an int or a splitter keeps a fifth to a half of the rows out
-        of all training, and these alone decide; ``boundary_.n_samples`` has their number. With too
-        few rows for that the status is NOT_PROMISED.
+        With promised floors, an int or a splitter holds out 20–50% of the rows, and only they set
+        the threshold; ``boundary_.n_samples`` has their number. With too few rows for that the
+        status is NOT_PROMISED.
     ensemble : bool or "auto", default="auto"
         True deploys the mean of the folds' models, whose scores decided. The mean of linear models
         is one model; any other mean keeps all K models and takes K times the time and space. False

@@ -151,7 +151,7 @@ def test_floors_of_clusters_stand_where_their_test_does():
         ({"rule": Cost()}, "promised floors of recall"),
         ({"rule": Floors(precision=0.5)}, "promised floors of recall"),
         ({"rule": Floors(recall=0.5, confidence=None)}, "promised floors of recall"),
-        ({"rule": Floors(recall=0.5), "sample_weight": [1.0] * 4}, "must go without curve"),
+        ({"rule": Floors(recall=0.5), "sample_weight": [1.0] * 4}, "cannot be combined"),
         ({"rule": Floors(recall=0.5), "cluster": ["a", "A ", "b", "c"]}, "blanks or case"),
     ],
 )
