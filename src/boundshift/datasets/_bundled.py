@@ -205,11 +205,9 @@ def make_gaussians(
     n_samples: Sequence[int] = (1000, 10),
     *,
     mean: ArrayLike = (1.0, 1.0),
-    covariance: ArrayLike | None = None,
-    shuffle: bool = True,
     random_state: int | np.random.RandomState | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    r"""Draw two Gaussian classes with opposite means and a common covariance.
+    r"""Draw two Gaussian classes with opposite means and the identity as covariance, shuffled.
 
     Parameters
     ----------
@@ -217,10 +215,6 @@ def make_gaussians(
         Negative and positive rows.
     mean : array-like of shape (n_features,), default=(1, 1)
         Mean μ of the positive class; the negative class has −μ.
-    covariance : array-like of shape (n_features, n_features), default=None
-        Covariance of both classes; None is the identity.
-    shuffle : bool, default=True
-        Mix the rows; otherwise the negative ones come first.
     random_state : int, RandomState or None, default=None
         Source of randomness. Draw a test set with another seed, or with the same RandomState
         once more; the same seed would draw the training rows again.
@@ -233,9 +227,8 @@ def make_gaussians(
 
     Notes
     -----
-    With Σ the covariance, the Bayes classifier for equal class weights predicts positive iff
-    :math:`x^\top Σ^{-1} μ > 0`, and errs with probability
-    :math:`Φ(-\sqrt{μ^\top Σ^{-1} μ})` on either class: 0.079 for the default.
+    The Bayes classifier for equal class weights predicts positive iff :math:`x^\top μ > 0`, and
+    errs with probability :math:`Φ(-\|μ\|)` on either class: 0.079 for the default.
 
     Examples
     --------
@@ -245,22 +238,20 @@ def make_gaussians(
     ((1010, 2), 10)
     """
     mu = np.atleast_1d(np.asarray(mean, dtype=np.float64))
-    sigma = np.eye(len(mu)) if covariance is None else np.asarray(covariance, dtype=np.float64)
     if len(n_samples) != 2 or min(n_samples) < 1:
         raise InvalidInputError(
             f"`n_samples` must be two positive integers, got {n_samples!r}. "
             "Use (1000, 10) for the paper's setting."
         )
-    if mu.ndim != 1 or sigma.shape != (len(mu), len(mu)):
+    if mu.ndim != 1:
         raise InvalidInputError(
-            "`covariance` must be a square matrix with one row per entry of `mean`, got shape "
-            f"{sigma.shape} for a mean of shape {mu.shape}. Use None for the identity."
+            f"`mean` must be one row of numbers, got shape {mu.shape}. Use (1, 1), for example."
         )
     rng = check_random_state(random_state)
-    means = (-mu, mu)
-    X = np.vstack([rng.multivariate_normal(means[i], sigma, n_samples[i]) for i in (0, 1)])
+    means, one = (-mu, mu), np.eye(len(mu))
+    X = np.vstack([rng.multivariate_normal(means[i], one, n_samples[i]) for i in (0, 1)])
     y = np.repeat(np.array([0, 1], dtype=np.int64), n_samples)
-    order = rng.permutation(len(y)) if shuffle else np.arange(len(y))
+    order = rng.permutation(len(y))
     return X[order], y[order]
 
 
