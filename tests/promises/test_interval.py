@@ -108,3 +108,40 @@ def test_it_leaves_the_process_s_warning_filters_alone() -> None:
     before = list(warnings.filters)
     threshold_interval(Y, S, n_resamples=2, random_state=0)
     assert warnings.filters == before
+
+
+def forest(rng: np.random.Generator, y: np.ndarray) -> np.ndarray:
+    return rng.binomial(50, rng.beta(1 + 2 * y, 6 - 4 * y)) / 50
+
+
+def zeros(rng: np.random.Generator, y: np.ndarray) -> np.ndarray:
+    return np.where(rng.random(len(y)) < 0.8 - 0.5 * y, 0.0, rng.gamma(1.5 + y))
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+@pytest.mark.parametrize("draw", [rounded, forest, zeros, normal])
+@pytest.mark.parametrize(
+    "rule", [None, Floors(recall=0.8), Floors(specificity=0.95), Cost(false_negative=1e4)]
+)
+def test_the_threshold_found_lies_inside_an_interval_of_some_width(draw, rule) -> None:
+    rng = np.random.default_rng(5)
+    y = np.repeat([0, 1], [80, 15])
+    for _ in range(4):
+        s = draw(rng, y)
+        low, high = threshold_interval(y, s, rule=rule, n_resamples=20, random_state=rng)
+        assert low <= find_boundary(y, s, rule=rule).threshold <= high
+        assert low < high
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+@pytest.mark.parametrize("draw", [rounded, forest])
+@pytest.mark.parametrize("rule", [Floors(recall=0.8, confidence=None), Cost(false_negative=1e4)])
+def test_thresholds_that_jump_fall_inside_as_often_as_asked(draw, rule) -> None:
+    rng, y = np.random.default_rng(6), np.repeat([0, 1], [200, 40])
+    claims = {"curve": "empirical", "rule": rule}
+    others = np.array([find_boundary(y, draw(rng, y), **claims).threshold for _ in range(60)])
+    inside = []
+    for _ in range(15):
+        low, high = threshold_interval(y, draw(rng, y), **claims, n_resamples=40, random_state=rng)
+        inside.append(np.mean((low <= others) & (others <= high)))
+    assert np.mean(inside) > 0.9
