@@ -68,6 +68,14 @@ def test_the_capital_has_a_mean_of_one_where_the_claim_is_true(mean):
     assert total == pytest.approx(0.05)
 
 
+@pytest.mark.parametrize("n", [30, 100, 400])
+def test_the_bound_of_whole_clusters_is_little_wider_than_the_exact_one(n):
+    for wrong in (0, n // 20, n // 5):
+        exact = stats.beta.ppf(0.95, wrong + 1, n - wrong)
+        found = bound_mean(np.repeat([1.0, 0.0], [wrong, n - wrong]), 0.05)
+        assert exact <= found + 1e-3 <= 1.35 * exact + 0.02
+
+
 @pytest.mark.parametrize(("n", "rate"), [(30, 0.01), (30, 0.1), (60, 0.5), (60, 0.97)])
 def test_the_bound_holds_over_all_counts_of_whole_clusters(n, rate):
     """The order is random and has a fixed seed, so orders are drawn besides."""
