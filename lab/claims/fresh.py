@@ -6,8 +6,10 @@ Protocol, fixed before the first run:
 - of more than 4,000 rows a stratified sample; half of the rows train, half test;
 - trained on all rare rows, or on 20 or 5 of them with at most 1,000 others, where there are 42;
 - models as in `MODELS`, behind median imputation and scaling, none tuned;
-- splits 0, 1, …, and models in the order of `MODELS`: a model that was not finished on a split is
-  not counted.
+- one split.
+
+More splits and an MLP were in the first version of the protocol. There was time for one split; the
+MLP came last, was not finished, and was not looked at.
 
 The threshold of scikit-learn's tuner is computed from the scores of the same folds; where the tuner
 refuses the scores of a fold, the untouched model stays. The goal is missed if the default is below
@@ -29,7 +31,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -56,11 +57,14 @@ MODELS: dict[str, Callable[[int], Any]] = {
     "naive Bayes": lambda seed: GaussianNB(),
     "LightGBM": lambda seed: LGBMClassifier(random_state=seed, n_jobs=1, verbose=-1),
     "RBF SVM": lambda seed: SVC(),
-    "MLP": lambda seed: MLPClassifier((20,), max_iter=50, random_state=seed),
 }
 RARE = (0, 20, 5)
 SPLITS = 1
 TRIES = ("g-mean", "balanced-accuracy", "f1")
+METHODS = (
+    "untouched", "clairvoyant", "clairvoyant of the mean", "best cut", "ours", "ours for f1",
+    *(f"tuned/{aim}" for aim in TRIES),
+)  # fmt: skip
 COLUMNS = ("dataset", "family", "model", "rare", "seed", "share", "method", "specificity", "recall")
 
 _MOST_ROWS, _FEWEST_RARE = 4000, 42
@@ -152,21 +156,26 @@ def _response(model: Any, X: FloatArray) -> FloatArray:
 
 
 def collect(quick: bool) -> Facts:
-    """Judge every training; a row for each method is kept as a line of text."""
+    """Judge every training, kept as a line: what it is, then both rates of every method."""
     half, models = ("choose", tuple(MODELS)[:1]) if quick else ("report", tuple(MODELS))
     families, lines = datasets(half), []
     for name, model, rare, seed in fits(half, SPLITS, models):
         found = judge(name, model, rare, seed)
         _, share = found.pop("share")
+        pairs = (f"{found[method][0]:.5g},{found[method][1]:.5g}" for method in METHODS)
         start = f"{name},{families[name]},{model},{rare},{seed},{share:.5g}"
-        lines += [f"{start},{method},{a:.5g},{b:.5g}" for method, (a, b) in found.items()]
-    return {"half": half, "splits": SPLITS, "columns": COLUMNS, "rows": lines}
+        lines.append(",".join([start, *pairs]))
+    return {"half": half, "splits": SPLITS, "methods": METHODS, "rows": lines}
 
 
 def read(facts: Facts) -> pd.DataFrame:
     """Return tidy rows with G-mean, balanced accuracy, and F1 at the training rows' share."""
-    parts = [line.split(",") for line in facts["rows"]]
-    rows = pd.DataFrame(parts, columns=list(facts["columns"]))
+    tidy = [
+        [*training, method, *pair]
+        for training, values in ((w[:6], w[6:]) for w in (t.split(",") for t in facts["rows"]))
+        for method, *pair in zip(facts["methods"], values[::2], values[1::2], strict=True)
+    ]
+    rows = pd.DataFrame(tidy, columns=list(COLUMNS))
     rows = rows.astype({"rare": int, "share": float, "specificity": float, "recall": float})
     low, high, share = rows["specificity"], rows["recall"], rows["share"]
     alarms = (1 - low) * (1 - share)

@@ -38,7 +38,7 @@ def test_the_page_in_the_documentation_has_the_stored_facts(name):
     assert facts["goal_met"] is True
 
 
-@pytest.mark.parametrize("name", ["dated"])
+@pytest.mark.parametrize("name", ["dated", "fresh"])
 def test_a_page_of_real_data_has_the_stored_facts(name):
     facts = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     page = experiment(name).page(name).read_text(encoding="utf-8")

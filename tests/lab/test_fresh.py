@@ -43,7 +43,7 @@ def test_the_clairvoyant_is_never_behind(found):
 
 
 def test_f1_is_that_of_rows_with_the_training_share():
-    facts = {"columns": fresh.COLUMNS, "rows": ["a,b,MLP,5,0,0.2,ours,0.75,0.5"]}
+    facts = {"methods": ["ours"], "rows": ["a,b,RBF SVM,5,0,0.2,0.75,0.5"]}
     row = fresh.read(facts).iloc[0]
     y = np.repeat([0, 1], [80, 20])
     predicted = np.concatenate([np.arange(80) < 20, np.arange(20) < 10])
@@ -54,8 +54,8 @@ def test_f1_is_that_of_rows_with_the_training_share():
 
 def test_a_family_counts_once_however_many_sets_it_has():
     lines = [
-        f"{name},{family},MLP,0,0,0.1,ours,1,{recall}"
+        f"{name},{family},RBF SVM,0,0,0.1,1,{recall}"
         for name, family, recall in (("a1", "a", 0.25), ("a2", "a", 1), ("b", "b", 0.25))
     ]
-    blocks = fresh.blocks(fresh.read({"columns": fresh.COLUMNS, "rows": lines}), "g_mean")
+    blocks = fresh.blocks(fresh.read({"methods": ["ours"], "rows": lines}), "g_mean")
     assert blocks["ours"].tolist() == [0.75, 0.5]
