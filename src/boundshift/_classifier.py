@@ -223,6 +223,10 @@ default="auto"
             cost least in total. For two classes, without a curve or any rule but "cost". The
             model does not see it.
 
+            ``groups`` go to a `cv` that splits by them, such as ``StratifiedGroupKFold(5)``. For
+            promised floors of recall and specificity whole groups are then held out, and the
+            rates promised are averages over groups.
+
         Returns
         -------
         self : object

@@ -6,9 +6,12 @@ import math
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedGroupKFold
 
 from boundshift import (
     Boundary,
+    BoundShiftClassifier,
     Certificate,
     Cost,
     Floors,
@@ -18,7 +21,9 @@ from boundshift import (
     certify,
     find_boundary,
     find_zone,
+    load,
     rows_needed,
+    save,
 )
 from boundshift._promises.certificate import certify_counts
 from boundshift.curves._clusters import bound_mean, choose_bets, most_wrong_rows
@@ -146,7 +151,7 @@ def test_floors_of_clusters_stand_where_their_test_does():
         == allowed
     )
     assert "averages over 120 negative and 119 positive clusters" in found.message
-    assert Boundary.from_json(found.to_json()).to_json() == found.to_json()
+    assert Boundary.from_json(found.to_json()) == found
     assert find_zone(y, s, 0.2, cluster=ids).n_clusters == (120, 119)
     with pytest.warns(UserWarning, match="needs at least 299 positive clusters, .*there are 119"):
         unmet = find_boundary(y, s, rule=Floors(recall=0.99), cluster=ids)
@@ -301,3 +306,24 @@ def test_numbers_of_numpy_and_absurd_ones():
     assert certificate.next_rows(np.int8(100)) == certificate.next_rows(100)
     with pytest.raises(InvalidInputError, match="`m` must be a whole number from 1 to"):
         certificate.next_rows(10**12)
+
+
+def test_a_classifier_holds_out_whole_patients_and_counts_them(tmp_path):
+    rng = np.random.default_rng(5)
+    patient = np.repeat(np.arange(300), 4)
+    y = np.repeat(rng.random(300) < 0.4, 4).astype(int)
+    X = (2.5 * y + np.repeat(rng.normal(size=300), 4) + rng.normal(size=1200) / 2)[:, None]
+    model = BoundShiftClassifier(
+        LogisticRegression(), cv=StratifiedGroupKFold(5), rule=Floors(recall=0.8)
+    ).fit(X, y, groups=patient)
+    held = model._scored.rows
+    assert not set(patient[held]) & set(np.delete(patient, held))
+    expected = find_boundary(
+        y[held], model.positive_scores(X[held]), rule=Floors(recall=0.8), cluster=patient[held]
+    )
+    assert model.boundary_.threshold == pytest.approx(expected.threshold)
+    assert model.certificate_.error_bounds == pytest.approx((1.0, 0.2))
+    assert (model.certificate_.method, model.certificate_.status) == ("betting", "certified")
+    assert "averages over" in model.boundary_.message
+    again = load(save(model, tmp_path / "model.skops"))
+    assert again.boundary_.threshold == model.boundary_.threshold

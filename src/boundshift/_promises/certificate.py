@@ -781,7 +781,9 @@ def certify_counts(
     )
 
 
-def certify_floors(boundary: Boundary, curve: ConfidenceCurve, rule: Floors) -> Certificate:
+def certify_floors(
+    boundary: Boundary, curve: ConfidenceCurve, rule: Floors, cluster: ArrayLike | None = None
+) -> Certificate:
     r"""Return the certificate of a boundary that floors decided, by the same rows.
 
     Each bound of (negative, positive) has the confidence :math:`1 - \delta` of the floors.
@@ -796,6 +798,8 @@ def certify_floors(boundary: Boundary, curve: ConfidenceCurve, rule: Floors) -> 
     :math:`\delta - \delta/F`: together both cases fail with probability at most :math:`\delta`.
     A single floor is unmet only where no number of rows is allowed, whatever the scores; the band
     is then at :math:`\delta`.
+
+    Where rows come in clusters, a floor that is kept is all that is bounded.
     """
     found = certify_counts(
         boundary.wrong,
@@ -805,6 +809,16 @@ def certify_floors(boundary: Boundary, curve: ConfidenceCurve, rule: Floors) -> 
         chosen_here=True,
         threshold=boundary.threshold,
     )
+    if cluster is not None:
+        most = [1.0 - rule.asked.get(name, 0.0) for name in ("specificity", "recall")]
+        kept = [e <= m < 1.0 for e, m in zip(boundary.errors, most, strict=True)]
+        return replace(
+            found,
+            error_bounds=tuple(m if k else 1.0 for m, k in zip(most, kept, strict=True)),
+            method="betting",
+            reason=f"{found.reason}; rates are averages over clusters, which are independent",
+            scale=boundary.scale,
+        )
     delta, n_floors = 1.0 - curve.confidence, len(rule.asked)
     tested = replace(curve, confidence=1.0 - delta / n_floors)
     bounds = list(found.error_bounds)

@@ -20,6 +20,7 @@ from boundshift._scores import ScoreSample
 from boundshift._search import ErrorsAt
 from boundshift._status import Status
 from boundshift.curves import CURVES, SLSQP, Claim, ErrorCurve, Exact
+from boundshift.curves._clusters import Betting
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import RULES, Rule
 
@@ -203,7 +204,7 @@ def _decode(hint: Any, value: Any, name: str) -> Any:
             return Status[value]
         raise _refuse(name, f"one of {', '.join(Status.__members__)}", value)
     if issubclass(hint, ErrorCurve):
-        return _restore(name, value, CURVES, _UnknownCurve)
+        return _restore(name, value, CURVES | {Betting.name: Betting}, _UnknownCurve)
     if issubclass(hint, Rule):
         return _restore(name, value, RULES, _UnknownRule)
     return hint.from_dict(value) if issubclass(hint, Record) else _decode_fields(hint, value, name)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift._boundary import Boundary, decide, decide_by_row, restate
+from boundshift._boundary import Boundary, decide, decide_by_cluster, decide_by_row, restate
 from boundshift._multiclass import (
     ClassBiases,
     ClassRows,
@@ -29,7 +29,7 @@ from boundshift._scores import LEAST_WEIGHT, LogOdds, Scale, ScoreSample, judge_
 from boundshift._status import QUIET, Status
 from boundshift._typing import FloatArray, IndexArray
 from boundshift._validation import order_labels
-from boundshift.curves import Empirical, ErrorCurve
+from boundshift.curves import ClopperPearson, Empirical, ErrorCurve
 from boundshift.curves._counts import ConfidenceCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.models._scoring import find_winner
@@ -78,8 +78,18 @@ def _decide_two(scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any) -
     scale: Scale = "probability" if scored.are_probabilities else "raw"
     is_positive, scores = scored.y == k, scored.scores_of(k)
     doubts: list[str] = []
+    is_clustered = (
+        scored.cluster is not None
+        and weights is None
+        and isinstance(curve, ClopperPearson)
+        and isinstance(rule, Floors)
+        and is_promise(curve, rule)
+        and set(rule.asked) <= {"recall", "specificity"}
+    )
     if scored.costs is not None:
         boundary = decide_by_row(is_positive, scores, scored.costs, scale=scale)
+    elif is_clustered:
+        boundary = decide_by_cluster(is_positive, scores, scored.cluster, rule, scale=scale)  # type: ignore[arg-type]
     else:
         sample = ScoreSample.from_labels(is_positive, scores, sample_weight=weights)
         if weights is not None:
@@ -94,7 +104,8 @@ def _decide_two(scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any) -
     if weights is None and scored.origin == "held-out" and is_promise(curve, rule):
         assert isinstance(curve, ConfidenceCurve)
         assert isinstance(rule, Floors)
-        certificate = replace(certify_floors(boundary, curve, rule), scale=scale)
+        found = certify_floors(boundary, curve, rule, scored.cluster if is_clustered else None)
+        certificate = replace(found, scale=scale)
         negative, positive = certificate.error_bounds
         boundary = replace(boundary, errors=(negative, positive))
     else:

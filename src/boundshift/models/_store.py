@@ -32,6 +32,7 @@ from boundshift._promises.certificate import Certificate
 from boundshift._result.records import check_format
 from boundshift._writing import is_special, write_whole
 from boundshift.curves import CURVES, SLSQP, Exact
+from boundshift.curves._clusters import Betting
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.models._fingerprint import Fingerprint
 from boundshift.models._scoring import Response
@@ -215,7 +216,14 @@ def own_types() -> set[str]:
     """Return the types that need not be named: ours, and those of scikit-learn's models."""
     known = vars(model_selection).values()
     splitters = (cls for cls in known if isinstance(cls, type) and hasattr(cls, "split"))
-    types = (*CURVES.values(), Exact, SLSQP, *RULES.values(), *splitters)
+    types: tuple[type[Any], ...] = (
+        *CURVES.values(),
+        Betting,
+        Exact,
+        SLSQP,
+        *RULES.values(),
+        *splitters,
+    )
     parts = (f"{home}.{name}" for home, names in _TRUSTED.items() for name in names.split())
     return {*parts, *(f"{cls.__module__}.{cls.__qualname__}" for cls in types)}
 

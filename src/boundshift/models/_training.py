@@ -109,7 +109,8 @@ class Scored(NamedTuple):
     one margin of the second class; for more classes there is one score per class. `rows` are the
     places among the rows of `fit`, `parts` the number of the test part, None without parts.
     `response` reads a model's scores, `deployed` those of `estimator`, which may be a mean. `guide`
-    has rows scored by fold models, if others are held out to test what they propose.
+    has rows scored by fold models, if others are held out to test what they propose. `cluster` has
+    the groups of held-out rows, if the splitter keeps groups together.
     """
 
     y: IndexArray
@@ -124,6 +125,7 @@ class Scored(NamedTuple):
     estimator: Any = None
     estimators: list[Any] | None = None
     guide: Scored | None = None
+    cluster: NDArray[Any] | None = None
 
     @property
     def deployed(self) -> Response:
@@ -387,8 +389,15 @@ def train(classifier: Any, X: Any, y: NDArray[Any], params: FitParameters) -> Sc
         scores = read_response(guide.estimator, rows, "predict_proba", guide.classes)
     else:
         scores = guide.deployed.read(guide.estimator, rows, guide.classes)
+    groups = params.split.get("groups")
     return guide._replace(
-        y=number[held], scores=scores, origin="held-out", rows=held, parts=None, guide=guide
+        y=number[held],
+        scores=scores,
+        origin="held-out",
+        rows=held,
+        parts=None,
+        guide=guide,
+        cluster=None if groups is None else np.asarray(groups)[held],
     )
 
 
