@@ -270,7 +270,10 @@ def _diagnose(evidence: Evidence, goal: Goal | None, better: str | None) -> Diag
         told = "Do not use it yet: these rows do not show that it is better than chance."
     elif goal is not None and goal.state == State.MISSED:
         told, first = "Improve it: the goal is missed.", None
-        told = f"{told} Train a better model, choose the threshold on more rows, or ask for less."
+        remedy = "Train a better model, choose the threshold on more rows, or ask for less."
+        if [f.name for f in goal.floors if f.state == State.MISSED] == ["flagged"]:
+            remedy = "Ask for a smaller share, or take the rows with the highest scores."
+        told = f"{told} {remedy}"
     elif goal is not None and goal.state == State.WORSE:
         told, first = "Use the model's own threshold: by the goal it does better.", None
     elif better is not None:
