@@ -99,6 +99,12 @@ def threshold_interval(
     scores farther out, and -1 for probabilities. Where a curve of counts leaves no row of a class
     on the wrong side, the limit on that side is the outermost score.
 
+    How often the thresholds of other rows fell inside at 95%: for scores without ties between 92%
+    and 97%, by curve, shape of the classes and number of rows, in ``docs/evidence/interval.md``.
+    With 300:60 rows, the curve "empirical", floors of recall and specificity and costly misses, 120
+    samples each (standard error 0.02): whole numbers from 0 to 10 98% to 100%, scores of which
+    most are 0 97% to 100%, a forest's probabilities 88% to 99%, normal scores 88% to 94%.
+
     Examples
     --------
     >>> rng = np.random.default_rng(0)
