@@ -26,7 +26,7 @@ def rates(y, predicted):
 
 
 def test_a_fit_is_judged_as_a_user_would_fit_it(found):
-    train, test, _ = split(fresh.rows_of("yeast5"), 0, 20)
+    train, test = split(fresh.rows_of("yeast5"), 0, 20)
     model = prepared(fresh.MODELS["decision tree"](0))
     tuned = TunedThresholdClassifierCV(model, scoring=make_scorer(g_mean)).fit(*train)
     assert found["tuned/g-mean"] == pytest.approx(rates(test.y, tuned.predict(test.X)))
