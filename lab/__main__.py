@@ -19,7 +19,7 @@ SCRIPTS = {
     "scale": "lab.speed.scale",
 }
 # Said here, so that the demo needs no more than it imports.
-SCALE = ("files", "command", "duckdb", "polars", "dask", "spark", "scaling", "page")
+SCALE = ("files", "parquet", "command", "duckdb", "polars", "dask", "spark", "scaling", "page")
 PROBLEMS = ("synthetic", "pima", "breast-cancer", "hepatitis", "heart", "mimic", "all")
 
 

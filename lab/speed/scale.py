@@ -1,10 +1,11 @@
 """Measure boundaries of data bigger than memory, as ratios taken in one run.
 
-``files`` reads Parquet out of core, ``command`` 8 GB of it on the command line; ``duckdb``,
-``polars``, ``dask`` (two workers of 1 GiB) and ``spark`` (two threads) read by an engine beside a
-bare GROUP BY; ``scaling`` takes the time per row. Each stores its part in lab/results/scale.json,
-and ``page`` writes them into docs/scale_measured.md. Every measurement runs in a process of its
-own, so that its memory is its own.
+``files`` reads Parquet out of core, ``parquet`` beside a bare GROUP BY of DuckDB, ``command`` 8 GB
+of it on the command line; ``duckdb``, ``polars``, ``dask`` (two workers of 1 GiB) and ``spark``
+(two threads) read by an engine beside a bare GROUP BY of its own; ``scaling`` takes the time per
+row. Each stores its part in lab/results/scale.json, and ``page`` writes them into
+docs/scale_measured.md. Every measurement runs in a process of its own, so that its memory is its
+own.
 
 At their default sizes, on two quiet cores, each takes two to six minutes and at most 4 GB of memory
 (rows in memory to compare with). ``command`` needs 10 GB of disk for a billion rows, the others
@@ -48,10 +49,10 @@ FEW_CASES = CASES[:4]
 
 
 def draw(n: int, seed: int) -> tuple[Any, Any]:
-    """Return labels and scores of two overlapping classes."""
+    """Return labels and heavy-tailed scores of two overlapping classes."""
     rng = np.random.default_rng(seed)
     y = (rng.random(n) < POSITIVE_SHARE).astype(np.int8)
-    return y, rng.standard_normal(n) + 2.0 * y
+    return y, rng.standard_t(4, n) + 2.0 * y
 
 
 def write_parquet(folder: str, n: int) -> None:
@@ -208,6 +209,10 @@ def open_duckdb(folder: str) -> tuple[Any, Callable[[], Any]]:
     return relation, lambda: relation.aggregate(wanted, "label").fetchall()
 
 
+def open_files(folder: str) -> tuple[Any, Callable[[], Any]]:
+    return folder, open_duckdb(folder)[1]
+
+
 def open_polars(folder: str) -> tuple[Any, Callable[[], Any]]:
     import polars as pl
 
@@ -250,9 +255,10 @@ def open_spark(folder: str) -> tuple[Any, Callable[[], Any]]:
     return frame, lambda: frame.groupBy("label").agg(*columns).collect()
 
 
-# An engine, how often it reads, and the goal in bare passes of it. Java compiles what runs often,
-# so that Spark's first rounds are slow, theirs and ours.
+# An engine, how often it reads, and the goal in bare passes of it; of files, in those of DuckDB.
+# Java compiles what runs often, so that Spark's first rounds are slow, theirs and ours.
 ENGINES: dict[str, tuple[Callable[[str], Any], int, str]] = {
+    "parquet": (open_files, 3, "<= 1.5"),
     "duckdb": (open_duckdb, 3, "<= 2.5"),
     "polars": (open_polars, 3, "<= 2.5"),
     "dask": (open_dask, 2, "<= 2"),
@@ -305,6 +311,7 @@ def scaling(n: int) -> Iterator[Row]:
 PARTS: dict[str, tuple[Callable[[int], Iterator[Row]], int]] = {
     "files": (files, 100_000_000),
     "command": (command, 1_000_000_000),
+    "parquet": (read_by("parquet"), 100_000_000),
     "duckdb": (read_by("duckdb"), 100_000_000),
     "polars": (read_by("polars"), 100_000_000),
     "dask": (read_by("dask"), 100_000_000),
