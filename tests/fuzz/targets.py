@@ -6,7 +6,6 @@ seconds; ``make fuzz`` runs them for as long as SECONDS says.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import io
 import json
@@ -14,7 +13,6 @@ import math
 import random
 import shutil
 import tempfile
-import zipfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -234,28 +232,11 @@ def stored_model() -> bytes:
 
 
 def skops(rng: random.Random) -> None:
-    """Attack the reader of models; what it takes predicts without a crash."""
-    raw = stored_model()
-    if rng.random() < 0.3:
-        raw = mutated(raw, rng)
-    else:
-        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-            members = {name: archive.read(name) for name in archive.namelist()}
-        name = rng.choice(list(members))
-        members[name] = mutated(members[name], rng)
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-            for member, content in members.items():
-                archive.writestr(member, content)
-        raw = buffer.getvalue()
-    path = written("m.skops", raw)
-    model = attempt(lambda: load(path, trusted=["sklearn.tree._tree.Tree"]))
-    if hasattr(model, "predict"):
-        # Python's own errors are no crash of the process.
-        with contextlib.suppress(
-            ArithmeticError, AttributeError, LookupError, TypeError, ValueError
-        ):
-            model.predict(np.random.default_rng(0).normal(size=(20, 4)))
+    """Damage a stored model; what is still read predicts."""
+    path = written("m.skops", mutated(stored_model(), rng))
+    model = attempt(lambda: load(path))
+    if model is not None:
+        model.predict(np.random.default_rng(0).normal(size=(20, 4)))  # type: ignore[attr-defined]
 
 
 @cache

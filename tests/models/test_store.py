@@ -3,6 +3,7 @@ import math
 import pickle
 import runpy
 import sys
+import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,7 +29,6 @@ from sklearn.preprocessing import (
     OneHotEncoder,
     StandardScaler,
 )
-from sklearn.tree import DecisionTreeClassifier
 
 from boundshift import (
     Boundary,
@@ -177,16 +177,6 @@ def test_a_pipeline_of_parts_of_scikit_learn_needs_no_trust(name, tmp_path):
     same(load(save(model, tmp_path / "model.skops")), model, frame)
 
 
-def test_a_tree_that_belongs_to_no_model_is_refused(data, tmp_path):
-    X, y = data
-    tree = DecisionTreeClassifier(max_depth=2).fit(X, y).tree_
-    model = LogisticRegression().fit(X, y)
-    model.step = tree
-    path = save(model, tmp_path / "model.skops")
-    with pytest.raises(InvalidInputError, match="a tree belongs to no model"):
-        load(path)
-
-
 @dataclass(frozen=True)
 class Mine(CountCurve):
     """A curve of somebody's own."""
@@ -262,6 +252,26 @@ def test_a_spoiled_file_is_refused(tmp_path, content):
         load(tmp_path / "x")
     with pytest.raises(InvalidInputError, match="must be a list of types' names"):
         load(tmp_path / "x", trusted="xgboost")
+
+
+def test_a_file_that_would_exhaust_memory_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "x", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("schema.json", "{}")
+        archive.writestr("0.npy", bytes(100 << 20))
+    with pytest.raises(InvalidInputError, match="it opens into 100 MB, more than 64 MB"):
+        load(tmp_path / "x")
+
+
+def test_a_folder_and_a_device_are_no_files(tmp_path):
+    for path in (tmp_path, "/dev/zero"):
+        with pytest.raises(InvalidInputError, match="folder, a device"):
+            load(path)
+
+
+def test_an_old_skops_is_refused(fitted, tmp_path, monkeypatch):
+    monkeypatch.setattr(skops, "__version__", "0.11.1")
+    with pytest.raises(MissingExtraError, match=r"0\.12"):
+        save(fitted, tmp_path / "model.skops")
 
 
 def test_without_skops_the_extra_is_named(fitted, tmp_path, monkeypatch):
