@@ -1,16 +1,12 @@
 """Copies of a model whose own intercept carries the new boundary, and need nothing of boundshift.
 
 The paper moves the bias b of a classifier to b'. A model with an intercept of its own can hold b',
-and is then deployed like any other. Boosters hold it in what every row gets before its features
-count: XGBoost stores the base score of two classes as a float32 probability, which is too coarse
-far from one half, so the leaves of its first tree carry the shift, as LightGBM's leaves carry its
-own base score. CatBoost has a bias of its own.
+and is then deployed like any other.
 """
 
 from __future__ import annotations
 
 import copy
-import json
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -41,9 +37,8 @@ class ShiftExportMixin:
         """Return a copy of the model whose own intercept carries the shift.
 
         It predicts what this classifier predicts, and does not need boundshift. Linear models,
-        SVC with two classes, MLPClassifier, gradient boosting, XGBoost, LightGBM, CatBoost,
-        PyTorch and skorch can carry the shift, and pipelines that end in one of them. Margins and
-        probabilities of the copy move with its labels: these are not the model's own.
+        SVC with two classes, MLPClassifier, PyTorch and skorch can carry the shift, and pipelines
+        that end in one of them. Margins and probabilities of the copy move with its labels.
 
         Returns
         -------
@@ -61,8 +56,8 @@ class ShiftExportMixin:
         The paper's b' = b − threshold, in log-odds where ``threshold_`` is a probability; with
         more classes each class's bias is added to its own.
         The intercept is added before the sum is rounded and the threshold after it, so that rows
-        closer to the boundary than that rounding (10⁻¹⁵ of the score, 10⁻⁶ for models that
-        compute in float32: XGBoost, PyTorch) may fall on either side.
+        closer to the boundary than that rounding (10⁻¹⁵ of the score, 10⁻⁶ in float32) may fall
+        on either side.
 
         Examples
         --------
@@ -111,21 +106,16 @@ class ShiftExportMixin:
 
 def _shift_intercept(estimator: Any, offsets: FloatArray) -> Any:
     """Return a copy of a model that adds minus the threshold, or each class's bias, to margins."""
-    parts = unwrap(estimator)
-    whole = copy.deepcopy(parts.whole)
+    whole = copy.deepcopy(unwrap(estimator).whole)
     last = unwrap(whole).last
     add = look_up(last, _ADDERS)
     if add is None:
         raise InvalidInputError(
             "`estimator` must be a model whose intercept can carry the shift, got "
-            f"{type(last).__name__}. Linear models, SVC with two classes, MLPClassifier, gradient "
-            "boosting, XGBoost, LightGBM, CatBoost, PyTorch and skorch can, and pipelines that end "
-            "in one; keep the BoundShiftClassifier itself for others."
+            f"{type(last).__name__}. Linear models, SVC with two classes, MLPClassifier, PyTorch "
+            "and skorch can, and pipelines that end in one. Keep the BoundShiftClassifier itself, "
+            "or compare the model's own scores with threshold_."
         )
-    if is_a(last, "lightgbm", "LGBMClassifier") or is_a(last, "lightgbm", "Booster"):
-        # A copied Booster forgets where early stopping stopped.
-        booster, copied = (getattr(model, "booster_", model) for model in (parts.last, last))
-        copied.best_iteration = booster.best_iteration
     add(last, offsets)
     return whole
 
@@ -147,56 +137,6 @@ def _add_to_machine(model: Any, offsets: FloatArray) -> None:
 
 def _add_to_last_layer(model: Any, offsets: FloatArray) -> None:
     model.intercepts_[-1] = model.intercepts_[-1].astype(np.float64) + offsets
-
-
-def _add_to_first_trees(model: Any, offsets: FloatArray) -> None:
-    for tree, offset in zip(model.estimators_[0], offsets, strict=True):
-        tree.tree_.value[:] += offset / model.learning_rate
-
-
-def _add_to_baseline(model: Any, offsets: FloatArray) -> None:
-    model._baseline_prediction = model._baseline_prediction + offsets
-
-
-def _shift_xgboost(booster: Any, offsets: FloatArray) -> None:
-    """Add to the leaves of each class's first tree, in place."""
-    stored = json.loads(booster.save_raw("json"))
-    model = stored["learner"]["gradient_booster"]
-    if model["name"] != "gbtree" or any(
-        int(tree["tree_param"]["size_leaf_vector"]) > 1 for tree in model["model"]["trees"]
-    ):
-        raise InvalidInputError(
-            "`estimator` must boost trees with one number per leaf to carry the shift, got "
-            f"booster={model['name']!r}. Keep the BoundShiftClassifier itself for this model."
-        )
-    trees, classes = model["model"]["trees"], model["model"]["tree_info"]
-    for k, offset in enumerate(offsets):
-        tree = trees[classes.index(k)]
-        for node, left in enumerate(tree["left_children"]):
-            if left == -1:  # a leaf, whose value stands where others have their split
-                value = float(np.float32(tree["split_conditions"][node] + float(offset)))
-                tree["split_conditions"][node] = tree["base_weights"][node] = value
-    booster.load_model(bytearray(json.dumps(stored).encode()))
-
-
-def _shift_lightgbm(booster: Any, offsets: FloatArray) -> None:
-    """Add to the leaves of each class's first tree, in place."""
-    stored = booster.dump_model()
-    if any("leaf_const" in json.dumps(tree) for tree in stored["tree_info"]):
-        raise InvalidInputError(
-            "`estimator` must have one number per leaf to carry the shift, got linear_tree=True. "
-            "Keep the BoundShiftClassifier itself for this model."
-        )
-    for index, offset in enumerate(offsets):
-        for leaf in range(stored["tree_info"][index]["num_leaves"]):
-            value = booster.get_leaf_output(index, leaf) + offset
-            booster.set_leaf_output(index, leaf, value)
-
-
-def _shift_catboost(model: Any, offsets: FloatArray) -> None:
-    scale, bias = model.get_scale_and_bias()
-    moved = np.atleast_1d(np.asarray(bias, dtype=np.float64)) + offsets
-    model.set_scale_and_bias(scale, moved.tolist() if len(moved) > 1 else float(moved[0]))
 
 
 def shift_module(module: Any, offsets: ArrayLike, *, layer: Any = None) -> Any:
@@ -262,13 +202,6 @@ _ADDERS: dict[tuple[str, str], Callable[[Any, FloatArray], None]] = {
     ("sklearn", "LinearClassifierMixin"): _add_to_intercept,
     ("sklearn", "BaseSVC"): _add_to_machine,
     ("sklearn", "MLPClassifier"): _add_to_last_layer,
-    ("sklearn", "GradientBoostingClassifier"): _add_to_first_trees,
-    ("sklearn", "HistGradientBoostingClassifier"): _add_to_baseline,
-    ("xgboost", "XGBClassifier"): lambda model, o: _shift_xgboost(model.get_booster(), o),
-    ("xgboost", "Booster"): _shift_xgboost,
-    ("lightgbm", "LGBMClassifier"): lambda model, o: _shift_lightgbm(model.booster_, o),
-    ("lightgbm", "Booster"): _shift_lightgbm,
-    ("catboost", "CatBoost"): _shift_catboost,
     ("skorch", "NeuralNet"): lambda net, o: shift_module(net.module_, o),
     ("torch", "Module"): shift_module,
 }
