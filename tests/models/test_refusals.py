@@ -93,7 +93,7 @@ WRONG = {
     "a word as weight": (weights("x"), "`sample_weight` must be"),
     "a training part of one class": (
         {"rows": X[SORTED], "labels": Y[SORTED], "cv": KFold(3)},
-        "got only [0] in part 3 of 3. Use an int",
+        "in every training part: part 3 of 3, got only [0]. Use an int",
     ),
     "shared rows": (
         {"cv": [(np.append(EVEN, 1), ODD), (ODD, EVEN)]},
@@ -103,7 +103,7 @@ WRONG = {
     "a spent generator": ({"cv": spent()}, "must give at least one split, got none"),
     "test parts of one class": (
         {"cv": [(np.setdiff1d(np.arange(N), NEGATIVE), NEGATIVE)]},
-        "at least two classes in all, got [0]",
+        "in all test parts together, got only [0]",
     ),
     "rows that are no rows": ({"cv": [([0.5], [1])]}, "`cv` must be an int, a splitter or pairs"),
     "a function fitted": ({"model": len}, "`cv` must be 'prefit' for a builtin_function"),
@@ -116,16 +116,14 @@ WRONG = {
         {"model": SVC(kernel="precomputed"), "rows": rbf_kernel(X), "ensemble": True},
         "with a precomputed kernel, got True",
     ),
-    "no bags": (oob(LINEAR), "a model without bags, got LogisticRegression"),
-    "no bootstrap": (oob(ExtraTreesClassifier()), "`bootstrap` must be True for cv='oob'"),
+    "no bags": (oob(LINEAR), "`cv` must be 'oob' only for the probabilities of"),
+    "no bootstrap": (oob(ExtraTreesClassifier()), "got ExtraTreesClassifier. Use cv=5"),
+    "bags in a pipeline": (oob(make_pipeline(SelectKBest(k=3), FOREST)), "got Pipeline. Use cv=5"),
+    "a margin of bags": (oob(response_method=len), "got RandomForestClassifier. Use cv=5"),
     "a mean of bags": (oob(ensemble=True), "`ensemble` must be False or 'auto' with cv='oob'"),
-    "a margin of bags": (
-        oob(response_method="decision_function"),
-        "`response_method` must be 'auto' or 'predict_proba' with cv='oob'",
-    ),
-    "steps that see labels": (
-        oob(make_pipeline(SelectKBest(k=3), FOREST)),
-        "must not learn from labels for cv='oob', got 'selectkbest'",
+    "weights twice": (
+        {"given": {"sample_weight": np.ones(N), "a__sample_weight": np.ones(N)}},
+        "`sample_weight` must be given once",
     ),
     "equally frequent classes": (
         {"labels": np.array(["a", "b"])[np.arange(N) % 2], "rule": Cost(false_negative=2)},

@@ -50,8 +50,6 @@ from boundshift.models._scoring import (
     Response,
     ResponseMethod,
     choose_method,
-    class_columns,
-    is_a,
     is_native,
     known_classes,
     probabilities,
@@ -237,18 +235,14 @@ def _name_last_step(estimator: Any, fit_params: Mapping[str, Any]) -> Mapping[st
 
 def _find_weights(fit_params: Mapping[str, Any], n_rows: int) -> FloatArray | None:
     """Return the weights among the parameters of a fit, also those of a pipeline's step."""
-    given = {
-        name: as_weights(value, n_rows)
-        for name, value in fit_params.items()
-        if (name == _WEIGHT or name.endswith(f"__{_WEIGHT}")) and value is not None
-    }
-    weights = list(given.values())
-    if any(not np.array_equal(other, weights[0]) for other in weights[1:]):
+    names = [name for name in fit_params if name == _WEIGHT or name.endswith(f"__{_WEIGHT}")]
+    if len(names) > 1:
         raise InvalidInputError(
-            "`sample_weight` must be the same for all steps, since it counts in the decision too, "
-            f"got different ones as {' and '.join(given)}. Pass one of them."
+            "`sample_weight` must be given once, since it counts in the decision too, got "
+            f"{' and '.join(names)}. Pass one of them."
         )
-    return weights[0] if weights else None
+    given = fit_params[names[0]] if names else None
+    return None if given is None else as_weights(given, n_rows)
 
 
 # Rows that are held out of all training.
@@ -340,7 +334,7 @@ def hold_out(
         held = np.concatenate([order[number[order] == k][:m] for k, m in enumerate(goals)])
     else:
         held = np.empty(0, dtype=np.intp)
-        for _, test in check_cv(cv, number, classifier=True).split(X, number, **split):
+        for _, test in find_splits(cv, X, number, split):
             held = np.union1d(held, test)
             if np.all(np.bincount(number[held], minlength=len(totals)) >= goals):
                 break
@@ -372,11 +366,12 @@ def train(classifier: Any, X: Any, y: NDArray[Any], params: FitParameters) -> Sc
     if share is None:
         return trainer.train(X, y)
     number, cv = np.searchsorted(classes, y), classifier.cv
-    if _is_listed(cv):
-        cv = _given_splits(cv)
+    is_listed = isinstance(cv, Iterable) and not isinstance(cv, str)
+    if is_listed:
+        cv = find_splits(cv, X, y, {})
     parts = _BAG_PARTS if trainer.is_out_of_bag else cv
     kept, held = hold_out(number, share, parts, classifier.random_state, X, params.split)
-    if _is_listed(cv):  # the same splits among the rows to train on
+    if is_listed:  # the same splits among the rows to train on
         within = [
             tuple(np.searchsorted(kept, np.intersect1d(part, kept)) for part in s) for s in cv
         ]
@@ -497,26 +492,24 @@ class _Trainer:
 
     def _out_of_bag(self, estimator: Any, X: Any, y: NDArray[Any]) -> Scored:
         """Fit a bagging ensemble, and score each row by the members that did not see it."""
-        asked = self.clf.response_method
-        if asked not in ("auto", "predict_proba"):
+        has_bags = hasattr(estimator, "oob_score") and getattr(estimator, "bootstrap", False)
+        if not has_bags or self.clf.response_method not in ("auto", "predict_proba"):
             raise InvalidInputError(
-                "`response_method` must be 'auto' or 'predict_proba' with cv='oob', got "
-                f"{asked!r}: bags vote with probabilities. Use cv=5."
+                "`cv` must be 'oob' only for the probabilities of RandomForestClassifier, "
+                "BaggingClassifier or ExtraTreesClassifier(bootstrap=True), not inside a pipeline, "
+                f"got {type(estimator).__name__}. Use cv=5."
             )
-        found = _fit_with_bags(estimator, X, y, self.params.fit)
-        found = found[:, np.argsort(class_columns(estimator, self.classes))]
-        rows = np.flatnonzero(~np.isnan(found).any(axis=1))
-        judged = rows[self.params.decides[rows]]
-        if len(np.unique(y[judged])) < 2:
-            raise InvalidInputError(
-                "Out-of-bag scores must be there for rows of at least two classes, got "
-                f"{len(judged)} row(s) with one. Use more members (n_estimators=100), or cv=5."
-            )
+        estimator.set_params(oob_score=True)
+        with warnings.catch_warnings():
+            # Rows without a score do not decide.
+            warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
+            warnings.filterwarnings("ignore", message="invalid value encountered in divide")
+            estimator.fit(X, y, **_check_method_params(X, self.params.fit))
+        found = np.array(estimator.oob_decision_function_, dtype=np.float64)
+        rows = np.flatnonzero(found.sum(axis=1) > 0.5)
         scored = self._settle(y, [rows], [{"predict_proba": found[rows]}], "out-of-fold")
         parts = np.empty(len(scored.y), dtype=np.intp)
-        for k in np.unique(scored.y):
-            of_class = scored.y == k
-            parts[of_class] = np.arange(np.count_nonzero(of_class)) % _BAG_PARTS
+        parts[np.argsort(scored.y, kind="stable")] = np.arange(len(parts)) % _BAG_PARTS
         return scored._replace(parts=parts, estimator=estimator)
 
     def _cross_fit(self, estimator: Any, X: Any, y: NDArray[Any]) -> tuple[Scored | None, bool]:
@@ -535,9 +528,7 @@ class _Trainer:
         with warnings.catch_warnings():
             # A class with fewer rows than folds is missing from some test parts, which is fine.
             warnings.filterwarnings("ignore", message="The least populated class")
-            if not _is_listed(cv):
-                cv = list(check_cv(cv, y, classifier=True).split(X, y, **self.params.split))
-            splits = _given_splits(cv)
+            splits = find_splits(cv, X, y, self.params.split)
         is_complete = self._check_splits(numbers, splits)
         models, parts = self._fit_folds(estimator, X, y, splits)
         if n_folds is not None and is_complete and self._should_repeat(counts, parts):
@@ -575,36 +566,29 @@ class _Trainer:
         Returns whether all parts together train on every row, and each on every class.
         """
         decides, n_classes = self.params.decides, len(self.classes)
-        ever_seen = np.zeros(len(numbers), dtype=np.bool_)
-        sees_all_classes = True
         for number, (train, test) in enumerate(splits, start=1):
             of = f"part {number} of {len(splits)}"
-            is_seen = np.zeros(len(numbers), dtype=np.bool_)
-            is_seen[train] = True
-            if is_seen[test].any():
+            shared = len(np.intersect1d(train, test))
+            if shared:
                 raise InvalidInputError(
                     "`cv` must leave the rows of a test part out of its training part, got "
-                    f"{np.count_nonzero(is_seen[test])} row(s) in both of {of}. Use an int or a "
+                    f"{shared} row(s) in both of {of}. Use an int or a "
                     "splitter, or cv=None to decide on training rows."
                 )
-            ever_seen |= is_seen
-            sees_all_classes &= len(np.unique(numbers[train])) == n_classes
-            seen = self.classes[np.unique(numbers[is_seen & decides])]
-            if n_classes == 2 and len(seen) < 2:
-                raise InvalidInputError(
-                    "`cv` must leave rows of both classes in every training part, got only "
-                    f"{seen.tolist()} in {of}. "
-                    "Use an int or StratifiedKFold, which keep the classes' shares."
-                )
+            self._refuse_one_class(numbers[train[decides[train]]], f"every training part: {of}")
         tested = np.concatenate([test for _, test in splits])
-        left_out = self.classes[np.unique(numbers[tested[decides[tested]]])]
-        if len(left_out) < 2:
+        self._refuse_one_class(numbers[tested[decides[tested]]], "all test parts together")
+        sees_all = all(len(np.unique(numbers[train])) == n_classes for train, _ in splits)
+        trained = np.concatenate([train for train, _ in splits])
+        return sees_all and len(np.unique(trained)) == len(numbers)
+
+    def _refuse_one_class(self, numbers: IndexArray, where: str) -> None:
+        found = self.classes[np.unique(numbers)]
+        if len(found) < 2:
             raise InvalidInputError(
-                "`cv` must leave out rows of at least two classes in all, got "
-                f"{left_out.tolist()}. Use an int or StratifiedKFold, which keep the classes' "
-                "shares."
+                f"`cv` must leave rows of at least two classes in {where}, got only "
+                f"{found.tolist()}. Use an int or StratifiedKFold, which keep the classes' shares."
             )
-        return sees_all_classes and bool(ever_seen.all())
 
     def _settle(
         self,
@@ -616,8 +600,7 @@ class _Trainer:
         """Turn the responses of all models into one score for each row that decides."""
         asked, params = self.clf.response_method, self.params
         method, is_log_odds = choose_method(parts, asked)
-        # -1 may stand for the last row.
-        every = np.concatenate([np.arange(len(y))[test] for test in tests])
+        every = np.concatenate(tests)
         decides = params.decides[every]
         number = np.repeat(np.arange(len(tests)), [len(test) for test in tests])[decides]
         rows, first, place = np.unique(every[decides], return_index=True, return_inverse=True)
@@ -686,26 +669,18 @@ def _deploy_mean(crossed: Scored) -> Scored:
 # Splits and seeds.
 
 
-def _is_listed(cv: Any) -> bool:
-    """Return whether a `cv` is a list of splits, neither a number nor a splitter."""
-    return isinstance(cv, Iterable) and not isinstance(cv, str) and not hasattr(cv, "split")
-
-
-def _given_splits(splits: Any) -> list[Split]:
-    """Return splits, given as row numbers or masks, as pairs of row numbers."""
-
-    def read(part: Any) -> IndexArray:
-        part = np.asarray(part)
-        if part.ndim != 1 or (part.dtype.kind not in "biu" and part.size):
-            raise TypeError(f"{part.dtype} of shape {part.shape} are no row numbers")
-        return np.flatnonzero(part) if part.dtype == np.bool_ else part.astype(np.intp, copy=False)
-
+def find_splits(cv: Any, X: Any, y: NDArray[Any], params: Mapping[str, Any]) -> list[Split]:
+    """Return the splits of a `cv`: a number of folds, a splitter, or pairs of rows or masks."""
+    places = np.arange(len(y))
     try:
-        found = [(read(train), read(test)) for train, test in splits]
-    except (TypeError, ValueError) as error:
+        given = check_cv(cv, y, classifier=True).split(X, y, **params)
+        found = [(places[np.asarray(train)], places[np.asarray(test)]) for train, test in given]
+        if any(np.ndim(part) != 1 for split in found for part in split):
+            raise TypeError("a part is no list of rows")
+    except (IndexError, TypeError) as error:
         raise InvalidInputError(
             "`cv` must be an int, a splitter or pairs of row numbers (train, test), got "
-            f"{str(splits)[:100]} ({error}). Use cv=5."
+            f"{str(cv)[:100]} ({error}). Use cv=5."
         ) from None
     if not found:
         raise InvalidInputError(
@@ -735,57 +710,3 @@ def set_random_states(estimator: Any, random_state: Any) -> Any:
         if value is None and (name == "random_state" or name.endswith("__random_state")):
             estimator.set_params(**{name: int(random.randint(2**31 - 1))})
     return estimator
-
-
-# Out-of-bag scores.
-
-
-def _fit_with_bags(
-    estimator: Any, X: Any, y: NDArray[Any], fit_params: Mapping[str, Any]
-) -> FloatArray:
-    """Fit a bagging ensemble, or a pipeline that ends in one, and return out-of-bag probabilities.
-
-    A row that every member has seen is NaN.
-    """
-    parts = unwrap(estimator, pipelines_only=True)
-    model, kind = parts.last, type(parts.last).__name__
-    for name, step in parts.steps:
-        inside = step.get_params(deep=True).values() if hasattr(step, "get_params") else ()
-        if any(_learns_from_labels(part) for part in (step, *inside)):
-            raise InvalidInputError(
-                f"Steps before the ensemble must not learn from labels for cv='oob', got {name!r} "
-                f"({type(step).__name__}), which has seen those of every row. Use cv=5."
-            )
-    if not all(hasattr(model, name) for name in ("oob_score", "bootstrap", "get_params")):
-        raise InvalidInputError(
-            f"`cv` must not be 'oob' for a model without bags, got {kind}. Use "
-            "RandomForestClassifier, ExtraTreesClassifier("
-            "bootstrap=True) or BaggingClassifier, alone or at the end of a pipeline; or cv=5."
-        )
-    if not model.bootstrap:
-        raise InvalidInputError(
-            "`bootstrap` must be True for cv='oob', got False: every member of "
-            f"{kind} sees every row. Set bootstrap=True, or use cv=5."
-        )
-    if not model.oob_score:
-        estimator.set_params(**{f"{parts.prefix}oob_score": True})
-    with warnings.catch_warnings():
-        # Rows without a score do not decide.
-        warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
-        warnings.filterwarnings("ignore", message="invalid value encountered in divide")
-        estimator.fit(X, y, **_check_method_params(X, fit_params))
-    fitted = unwrap(estimator, pipelines_only=True).last
-    found = np.array(fitted.oob_decision_function_, dtype=np.float64)
-    found[~(found.sum(axis=1) > 0.5)] = np.nan
-    return found
-
-
-def _learns_from_labels(step: Any) -> bool:
-    if hasattr(step, "fit_resample"):
-        return True
-    if not hasattr(step, "__sklearn_tags__"):
-        return False
-    selects = is_a(step, "sklearn", "SelectorMixin") and not is_a(
-        step, "sklearn", "VarianceThreshold"
-    )
-    return selects or bool(get_tags(step).target_tags.required)
