@@ -9,6 +9,7 @@ the first rows.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,18 +17,18 @@ from scipy.sparse import issparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from boundshift.exceptions import InvalidInputError
+from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.models._mean import MeanOfModels
 from boundshift.models._onnx import trees
-from boundshift.models._onnx.nodes import ML_DOMAIN, OPSET, Graph, convert, require
+from boundshift.models._onnx.nodes import ML_DOMAIN, OPSET, Graph, convert
 from boundshift.models._scoring import Response, class_columns, is_a, look_up, unwrap
 
 # TreeEnsemble came with 5.
 _ML_OPSET, _IR_VERSION = 5, 10
 _OUTPUTS = _LABEL, _SCORE, _PROBABILITIES = "label", "decision_score", "probabilities"
 _KINDS = {"float32": "FLOAT", "f": "DOUBLE", "i": "INT64", "u": "INT64", "b": "BOOL"}
-# Rows of the comparison; fewer in onnx's own evaluator, which walks through trees in Python.
-_CHECKED, _CHECKED_BY_REFERENCE = 1000, 32
+# Rows of the comparison.
+_CHECKED = 1000
 # A converter that rounds to float32 may be off by this share of the largest score.
 _TOLERANCE = 1e-3
 # Relative error of converted steps.
@@ -60,7 +61,7 @@ def to_onnx(clf: Any, X: Any) -> Any:
     InvalidInputError
         If the model, or a step before it, cannot be converted.
     MissingExtraError
-        If onnx is not installed, or skl2onnx where it is needed.
+        If onnx and onnxruntime are not installed, or skl2onnx where it is needed.
 
     Notes
     -----
@@ -70,9 +71,8 @@ def to_onnx(clf: Any, X: Any) -> Any:
     10⁻¹⁵ of the score, 10⁻⁶ for models that compute in float32 (XGBoost, models trained on float32
     rows). skl2onnx converts all other classifiers, and the steps before a classifier, some of them
     in float32 only: a row near the boundary or on a tree's split may then fall on the other side.
-    If scores or labels differ by more than rounding, the model is refused. It is run in
-    onnxruntime if that is installed, else in onnx's own evaluator. The operator set is 18, with 5
-    of ai.onnx.ml for trees.
+    If scores or labels differ by more than rounding in onnxruntime, the model is refused. The
+    operator set is 18, with 5 of ai.onnx.ml for trees.
 
     Examples
     --------
@@ -84,6 +84,11 @@ def to_onnx(clf: Any, X: Any) -> Any:
     >>> [output.name for output in model.graph.output]
     ['label', 'decision_score', 'probabilities']
     """
+    for library in ("onnx", "onnxruntime"):
+        try:
+            import_module(library)
+        except ImportError:
+            raise MissingExtraError(library, "onnx") from None
     check_is_fitted(clf)
     outer = unwrap(clf)
     shifter = outer.last
@@ -104,7 +109,6 @@ def to_onnx(clf: Any, X: Any) -> Any:
         )
     _check_rows(X, [*outer.transformers, *unwrap(parts[0]).transformers])
     labels = _as_labels(shifter.classes_)
-    require("onnx")
     graph = Graph()
     # One model's probabilities are read, not computed from log-odds.
     is_read = not is_mean and response.method == "predict_proba"
@@ -136,11 +140,10 @@ def _check_rows(X: Any, steps: list[Any]) -> None:
             "to be split into words. Export the model behind that step, and pass its numbers."
         )
     names = [str(name) for name in X.columns] if steps and hasattr(X, "columns") else []
-    taken = [n for n in names if n in _OUTPUTS or n.startswith(("boundshift_", "converted_"))]
-    taken += [n for n in names if names.count(n) > 1]
+    taken = [name for name in names if name in _OUTPUTS]
     if taken:
         raise InvalidInputError(
-            "Columns of `X` must have distinct names for ONNX, other than those of the outputs "
+            "Columns of `X` must have other names than the outputs of the ONNX model "
             f"({', '.join(_OUTPUTS)}), got {taken[0]!r}. Rename the column and fit again."
         )
 
@@ -354,11 +357,8 @@ def _assemble(base: Any, graph: Graph, classes: Any, has_probabilities: bool) ->
 
 def _check(model: Any, clf: Any, last: Any, X: Any) -> None:
     """Raise unless the model gives the classifier's scores and labels on the first rows."""
-    import onnx
-
-    onnx.checker.check_model(model, full_check=True)
-    rows, outputs = _run(model, last, X)
-    outer = unwrap(clf)
+    rows, outer = X[:_CHECKED], unwrap(clf)
+    outputs = _run(model, last, rows)
     shifter, seen = outer.last, outer.transform(rows)
     found = outputs[1]
     if len(shifter.classes_) == 2:
@@ -382,22 +382,17 @@ def _check(model: Any, clf: Any, last: Any, X: Any) -> None:
         )
 
 
-def _run(model: Any, last: Any, X: Any) -> tuple[Any, Any]:
-    """Return the first rows and the model's outputs on them."""
-    try:
-        from onnxruntime import InferenceSession, SessionOptions
-    except ImportError:
-        from onnx.reference import ReferenceEvaluator
+def _run(model: Any, last: Any, rows: Any) -> Any:
+    """Return the model's outputs."""
+    from onnxruntime import InferenceSession, SessionOptions
 
-        rows = X[:_CHECKED_BY_REFERENCE]
-        return rows, ReferenceEvaluator(model).run(None, _feed(model, rows))
-    rows, options = X[:_CHECKED], SessionOptions()
+    options = SessionOptions()
     options.log_severity_level = 4
     try:
         session = InferenceSession(
             model.SerializeToString(), options, providers=["CPUExecutionProvider"]
         )
-        return rows, session.run(None, _feed(model, rows))
+        return session.run(None, _feed(model, rows))
     except Exception as error:
         first_line = str(error).strip().partition("\n")[0]
         raise InvalidInputError(

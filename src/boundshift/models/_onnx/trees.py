@@ -128,10 +128,7 @@ def forest(graph: Graph, x: str, model: Any) -> str:
 def gradient_boosting(graph: Graph, x: str, model: Any) -> str:
     """Write the margins of scikit-learn's gradient boosting."""
     if model.init_ != "zero" and type(model.init_).__name__ != "DummyClassifier":
-        raise InvalidInputError(
-            f"`init` must be None or 'zero' for ONNX, got {model.init_!r}. "
-            "Train without `init`, or keep the BoundShiftClassifier itself."
-        )
+        raise _unlike_trees(f"init={model.init_!r}")
     trees = (
         _sklearn_tree(k, member.tree_, model.learning_rate * member.tree_.value[:, 0, 0])
         for stage in model.estimators_
@@ -142,9 +139,9 @@ def gradient_boosting(graph: Graph, x: str, model: Any) -> str:
 
 
 def hist_gradient_boosting(graph: Graph, x: str, model: Any) -> str:
-    """Write the margins of scikit-learn's histogram gradient boosting."""
+    """Write the margins of HistGradientBoostingClassifier."""
     if model.is_categorical_ is not None and np.any(model.is_categorical_):
-        raise _categorical("HistGradientBoostingClassifier")
+        raise _unlike_trees("categorical features")
 
     def trees() -> Iterator[Tree]:
         for stage in model._predictors:
@@ -168,12 +165,12 @@ def xgboost(graph: Graph, x: str, model: Any) -> str:
     stored = json.loads(booster.save_raw("json"))["learner"]
     name = stored["gradient_booster"]["name"]
     if name != "gbtree":
-        raise InvalidInputError(f"`booster` must be 'gbtree' for ONNX, got {name!r}.")
+        raise _unlike_trees(f"booster={name!r}")
     trees = stored["gradient_booster"]["model"]["trees"]
     if any(1 in tree["split_type"] for tree in trees):
-        raise _categorical("XGBoost")
+        raise _unlike_trees("categorical features")
     if any(int(tree["tree_param"]["size_leaf_vector"]) > 1 for tree in trees):
-        raise InvalidInputError("`multi_strategy` must be 'one_output_per_tree' for ONNX.")
+        raise _unlike_trees("multi_strategy='multi_output_tree'")
     parameters = stored["learner_model_param"]
     base = np.array(json.loads(f"[{parameters['base_score'].strip('[]')}]"), dtype=np.float32)
     if stored["objective"]["name"] in ("binary:logistic", "binary:logitraw", "reg:logistic"):
@@ -209,9 +206,9 @@ def _lightgbm_tree(target: int, root: dict[str, Any]) -> Tree:
             rows.append((0, 0.0, -1, -1, 0, node["leaf_value"]))
             continue
         if node["decision_type"] != "<=":
-            raise _categorical("LightGBM")
+            raise _unlike_trees("categorical features")
         if node["missing_type"] == "Zero":
-            raise InvalidInputError("`zero_as_missing` must be False for ONNX, got True.")
+            raise _unlike_trees("zero_as_missing=True")
         split = float(node["threshold"])
         # Without missing values in training, one counts as zero.
         missing = node["default_left"] if node["missing_type"] == "NaN" else split >= 0
@@ -221,8 +218,8 @@ def _lightgbm_tree(target: int, root: dict[str, Any]) -> Tree:
     return Tree(target, *(np.array(column) for column in zip(*rows, strict=True)))
 
 
-def _categorical(name: str) -> InvalidInputError:
+def _unlike_trees(what: str) -> InvalidInputError:
     return InvalidInputError(
-        f"`estimator` must split on numbers for ONNX, got {name} with categorical features. "
-        "Encode them in a pipeline before the model, for example by OneHotEncoder."
+        f"`estimator` must be a sum of trees that split on numbers for ONNX, got {what}. Encode "
+        "categories in a pipeline before the model, or keep the BoundShiftClassifier itself."
     )
