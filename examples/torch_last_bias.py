@@ -19,10 +19,9 @@ from sklearn.model_selection import train_test_split
 from torch import nn
 
 from boundshift import BoundShiftClassifier
-from boundshift.models import shift_module
 
 
-def train(X: np.ndarray, y: np.ndarray, epochs: int = 60) -> nn.Module:
+def train(X: np.ndarray, y: np.ndarray, epochs: int = 60) -> nn.Sequential:
     """Train a network of one hidden layer on its logit."""
     network = nn.Sequential(nn.Linear(X.shape[1], 32), nn.ReLU(), nn.Linear(32, 1))
     optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
@@ -56,7 +55,8 @@ def main() -> dict[str, float]:
     untouched = predict(network, X_test)
 
     shifted = BoundShiftClassifier(network, cv="prefit").fit(X_val, y_val)
-    shift_module(network, -shifted.threshold_)
+    with torch.no_grad():
+        network[-1].bias -= shifted.threshold_
     moved = predict(network, X_test)
 
     facts = {}

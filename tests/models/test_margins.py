@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from boundshift import BoundShiftClassifier, InvalidInputError, find_boundary
-from boundshift.models import raw_margin
+from boundshift.models._scoring import raw_margin
 
 
 def quiet_cat(**options):

@@ -17,7 +17,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from boundshift import BoundShiftClassifier, Cost, Floors, InvalidInputError
-from boundshift.models import shift_module
 
 N = 300
 X, Y = make_classification(N, n_features=6, weights=[0.85], random_state=0)
@@ -167,11 +166,6 @@ def test_a_shift_that_no_intercept_can_carry_gets_a_sentence(name):
     with pytest.raises(InvalidInputError) as caught:
         make().shifted_estimator()
     assert words in str(caught.value)
-
-
-def test_only_modules_are_shifted_in_place():
-    with pytest.raises(InvalidInputError, match="must be a PyTorch module, got LogisticRegression"):
-        shift_module(LINEAR, 1.0)
 
 
 def test_what_is_not_fitted():

@@ -1,6 +1,5 @@
-"""PyTorch modules and skorch networks: scores, shifts in place, copies."""
+"""PyTorch modules are scored by their logits, skorch networks by their probabilities."""
 
-import copy
 import runpy
 import warnings
 from pathlib import Path
@@ -20,7 +19,7 @@ from boundshift import (
     load,
     save,
 )
-from boundshift.models import raw_margin, shift_module
+from boundshift.models._scoring import raw_margin
 
 ROOT = Path(__file__).parents[2]
 
@@ -40,9 +39,9 @@ def draw(n_classes=2):
     return X.astype(np.float32), y
 
 
-def network(n_outputs, *, bias=True, noisy=False):
+def network(n_outputs, *, noisy=False):
     noise = [nn.Dropout(0.5), nn.BatchNorm1d(8)] if noisy else []
-    return nn.Sequential(nn.Linear(6, 8), nn.ReLU(), *noise, nn.Linear(8, n_outputs, bias=bias))
+    return nn.Sequential(nn.Linear(6, 8), nn.ReLU(), *noise, nn.Linear(8, n_outputs))
 
 
 def train(module, X, y, epochs=40):
@@ -93,7 +92,6 @@ def test_a_module_is_left_as_it_was():
     before, modes = state(module), [part.training for part in module.modules()]
     clf = BoundShiftClassifier(module, cv="prefit").fit(X[500:], y[500:])
     clf.predict(X)
-    clf.shifted_estimator()
     assert clf.estimator_ is module
     assert [part.training for part in module.modules()] == modes
     assert all(torch.equal(before[name], value) for name, value in module.state_dict().items())
@@ -126,62 +124,6 @@ def test_a_module_is_not_stored_by_skops(tmp_path):
     assert load(path) == clf.boundary_
 
 
-# The shift in the last layer.
-
-
-@pytest.mark.parametrize(("n_classes", "n_outputs"), [(2, 1), (2, 2), (3, 3)])
-@pytest.mark.parametrize("bias", [True, False])
-def test_the_last_bias_carries_the_shift(n_classes, n_outputs, bias):
-    X, y = draw(n_classes)
-    module = train(network(n_outputs, bias=bias), X[:500], y[:500])
-    clf = BoundShiftClassifier(module, cv="prefit").fit(X[500:1000], y[500:1000])
-    raw = logits(clf.shifted_estimator(), X)
-    labels = (raw[:, 0] > 0).astype(int) if n_outputs == 1 else raw.argmax(axis=1)
-    if n_classes == 2:
-        lead = np.abs(clf.positive_scores(X) - clf.threshold_)
-    else:
-        lead = np.diff(np.sort(logits(module, X) + clf.biases_)[:, -2:])[:, 0]
-    clear = lead > 1e-5  # a bias may stand on a row, and float32 rounds
-    np.testing.assert_array_equal(labels[clear], clf.predict(X)[clear])
-    assert np.mean(~clear) < 0.005
-    assert np.abs(raw - logits(module, X)).min(axis=0).max() > 0.1
-
-
-def test_a_module_is_shifted_in_place():
-    module = network(1)
-    other = copy.deepcopy(module)
-    assert shift_module(module, -1.5) is module
-    X = np.random.default_rng(0).normal(size=(50, 6)).astype(np.float32)
-    np.testing.assert_allclose(logits(module, X), logits(other, X) - 1.5, atol=1e-6)
-    assert module[-1].bias.requires_grad
-
-
-class TwoHeads(nn.Module):
-    """A module whose last layer is not the one that gives the logits."""
-
-    def __init__(self):
-        super().__init__()
-        self.head = nn.Linear(6, 1)
-        self.other = nn.Linear(6, 4)
-
-    def forward(self, x):
-        return self.head(x)
-
-
-def test_the_layer_can_be_named():
-    module = TwoHeads()
-    before = module.head.bias.item()
-    with pytest.raises(InvalidInputError, match=r"last layer \(4\), got 1. Pass the layer"):
-        shift_module(module, 1.0)
-    shift_module(module, 1.0, layer=module.head)
-    assert module.head.bias.item() == pytest.approx(before + 1)
-
-
-def test_a_module_without_a_layer_is_refused():
-    with pytest.raises(InvalidInputError, match="must have a linear layer to shift, got ReLU"):
-        shift_module(nn.ReLU(), 1.0)
-
-
 # skorch.
 
 
@@ -201,7 +143,7 @@ NETS = {
 
 @pytest.mark.parametrize("name", NETS)
 @pytest.mark.parametrize("cv", ["prefit", 2])
-def test_skorch_is_scored_by_its_logits(name, cv):
+def test_skorch_is_scored_by_its_probabilities(name, cv):
     kind, outputs, criterion, n_classes = NETS[name]
     X, y = draw(n_classes)
     target = y.astype(np.float32) if outputs == 1 else y
@@ -209,38 +151,12 @@ def test_skorch_is_scored_by_its_logits(name, cv):
     if cv == "prefit":
         model.fit(X[:500], target[:500])
     clf = BoundShiftClassifier(model, cv=cv, ensemble=False).fit(X[500:1000], target[500:1000])
-    raw = logits(clf.estimator_.module_, X)
+    p = clf.estimator_.predict_proba(X).astype(np.float64)
     if n_classes == 2:
-        raw = raw[:, 0] if outputs == 1 else raw[:, 1] - raw[:, 0]
-        np.testing.assert_allclose(clf.positive_scores(X), 1 / (1 + np.exp(-raw)), atol=1e-5)
-        lead = np.abs(clf.positive_scores(X) - clf.threshold_)
+        expected = (p[:, 1] > clf.threshold_).astype(int)
     else:
-        expected = clf.classes_[(raw + clf.biases_).argmax(axis=1)]
-        np.testing.assert_array_equal(clf.predict(X), expected)
-        lead = np.diff(np.sort(raw + clf.biases_, axis=1)[:, -2:])[:, 0]
-    clear = lead > 1e-5  # a bias in float32 may turn a tie
-    assert clear.mean() > 0.99
-    moved = clf.shifted_estimator().predict(X)
-    np.testing.assert_array_equal(moved[clear], clf.predict(X)[clear])
-
-
-class Softmax(nn.Module):
-    """A network that ends in probabilities."""
-
-    def __init__(self):
-        super().__init__()
-        self.layers = nn.Sequential(network(2), nn.Softmax(dim=-1))
-
-    def forward(self, x):
-        return self.layers(x)
-
-
-def test_skorch_on_probabilities_is_decided_by_them():
-    X, y = draw()
-    model = skorch.NeuralNetClassifier(Softmax, max_epochs=5, lr=0.1, verbose=0, train_split=None)
-    clf = BoundShiftClassifier(model.fit(X[:500], y[:500]), cv="prefit").fit(X[500:], y[500:])
-    p = model.predict_proba(X)[:, 1].astype(np.float64)
-    np.testing.assert_array_equal(clf.predict(X) == 1, p > clf.threshold_)
+        expected = (np.log(p) + clf.biases_).argmax(axis=1)
+    np.testing.assert_array_equal(clf.predict(X), clf.classes_[expected])
 
 
 # The example.

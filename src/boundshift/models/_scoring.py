@@ -123,41 +123,13 @@ def class_columns(model: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def raw_margin(model: Any, X: Any) -> NDArray[Any]:
-    """Return a model's margins: one column for two classes, else one per class.
-
-    Parameters
-    ----------
-    model : fitted model
-        XGBoost, LightGBM, CatBoost, MLPClassifier, naive Bayes, a PyTorch module, a skorch network
-        trained on logits, a function, or a pipeline or search that ends in one of them.
-    X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-        Rows.
-
-    Returns
-    -------
-    array of shape (n_samples,) or (n_samples, n_classes)
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> far = GaussianNB().fit([[0.0], [1.0], [9.0], [10.0]], [0, 0, 1, 1])
-    >>> far.predict_proba([[-90.0]]).tolist()
-    [[1.0, 0.0]]
-    >>> raw_margin(far, [[-90.0]]).round().tolist()
-    [[-16381.0, -19801.0]]
-    """
+    """Return a model's margins: one column for two classes, else one per class."""
     parts = unwrap(model)
     read, X = _find_reader(parts.last), parts.transform(X)
     return np.asarray(read(parts.last, X) if read else _as_array(parts.last(X)))
 
 
 def _find_reader(model: Any) -> Callable[[Any, Any], Any] | None:
-    """Return a function that reads a model's margins, None if there is none."""
-    if is_a(model, "skorch", "NeuralNet"):
-        # The loss tells whether the network ends in logits.
-        name = getattr(model.criterion, "__name__", type(model.criterion).__name__)
-        if name not in ("CrossEntropyLoss", "BCEWithLogitsLoss"):
-            return None
     return look_up(model, _READERS)
 
 
@@ -173,11 +145,6 @@ def _network_logits(model: Any, X: Any) -> Any:
     linear.out_activation_ = "identity"
     logits = linear.predict_proba(X)
     return logits[:, 1] if len(model.classes_) == 2 else logits
-
-
-def _skorch_logits(net: Any, X: Any) -> Any:
-    logits = net.forward(X)
-    return _as_array(logits[0] if isinstance(logits, tuple) else logits)
 
 
 def _torch_logits(module: Any, X: Any) -> Any:
@@ -216,7 +183,6 @@ _READERS: dict[tuple[str, str], Callable[[Any, Any], Any]] = {
     ("catboost", "CatBoost"): lambda model, X: model.predict(X, prediction_type="RawFormulaVal"),
     ("sklearn", "MLPClassifier"): _network_logits,
     ("sklearn", "_BaseNB"): lambda model, X: model.predict_joint_log_proba(X),
-    ("skorch", "NeuralNet"): _skorch_logits,
     ("torch", "Module"): _torch_logits,
 }
 
