@@ -305,19 +305,16 @@ def _doubt_scales(scored: Scored) -> list[str]:
         scores = LogOdds().of(scores[:, 1])
     elif scores.ndim == 2:
         scores = scores - np.nanmean(scores, axis=1, keepdims=True)
-    widths, fewest = [], np.inf
+    widths, fewest = [], len(scores)
     for part in np.unique(scored.parts):
         own = scores[scored.parts == part]
         known = own[np.isfinite(own)]
-        if len(np.unique(known)) <= own.size / 2:
-            continue
-        low, middle, high = np.quantile(known, [0.1, 0.5, 0.9]).tolist()
-        if high - low > _NEARLY_CONSTANT * abs(middle):
-            widths.append(high - low)
-            fewest = min(fewest, len(own))
-    if len(widths) < 2:
-        return []
-    ratio = max(widths) / min(widths)
+        if len(np.unique(known)) > own.size / 2:
+            low, middle, high = np.quantile(known, [0.1, 0.5, 0.9]).tolist()
+            if high - low > _NEARLY_CONSTANT * abs(middle):
+                widths.append(high - low)
+                fewest = min(fewest, len(own))
+    ratio = max(widths) / min(widths) if widths else 1.0
     if ratio <= _WILD * np.exp(_CHANCE / np.sqrt(fewest)):
         return []
     return [

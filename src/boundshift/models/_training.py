@@ -19,22 +19,12 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, check_cv
-from sklearn.utils import (
-    Bunch,
-    _safe_indexing,
-    assert_all_finite,
-    check_random_state,
-    get_tags,
-)
+from sklearn.utils import Bunch, _safe_indexing, assert_all_finite, check_random_state, get_tags
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import (
-    _check_method_params,
-    check_is_fitted,
-    has_fit_parameter,
-)
+from sklearn.utils.validation import _check_method_params, check_is_fitted, has_fit_parameter
 
 from boundshift._boundary import check_row_cost, choose_claims
 from boundshift._promises.planning import rows_needed
@@ -148,10 +138,7 @@ class Scored(NamedTuple):
 
 
 class FitParameters(NamedTuple):
-    """Parameters of the estimator's fit and of the splitter's split.
-
-    `weights` and `costs` count in the decision; `decides` marks the rows with weight.
-    """
+    """What the estimator's fit, the splitter and the decision get; `decides`: rows with weight."""
 
     fit: Mapping[str, Any]
     split: Mapping[str, Any]
@@ -201,16 +188,13 @@ def route_fit(classifier: Any, y: NDArray[Any], given: dict[str, Any]) -> FitPar
                 "y == label to tell one from the rest."
             )
     curve, rule = choose_claims(classifier.curve, classifier.rule)
-    if weights is not None and isinstance(rule, ClassRule) and n_classes > 2:
+    by_class = isinstance(rule, ClassRule) and n_classes > 2
+    if weights is not None and (by_class or isinstance(curve, ConfidenceCurve | SupportRadius)):
+        counting = repr(rule) if by_class else f"the curve {curve.name!r}"
         raise InvalidInputError(
-            f"`sample_weight` must be left out with {rule!r}, which counts rows, got weights. "
-            "Use 'g-mean', 'sum' or 'minimax'."
-        )
-    if weights is not None and isinstance(curve, ConfidenceCurve | SupportRadius):
-        raise InvalidInputError(
-            f"`sample_weight` must be left out with the curve {curve.name!r}, which counts "
-            "rows, got weights. Use 'blend' or 'smoothed', or keep the weights out of the "
-            "decision: enable metadata routing and set_fit_request(sample_weight=False)."
+            f"`sample_weight` must be left out with {counting}, which counts rows, got weights. "
+            "Use the default curve and rule, or keep the weights out of the decision: enable "
+            "metadata routing and set_fit_request(sample_weight=False)."
         )
     decides = np.ones(len(y), dtype=np.bool_)
     for known in (weights, _find_weights(fit, len(y))):
@@ -259,7 +243,7 @@ def find_demands(
     """Return (fewest rows, good number of rows, rows there are) for each promised floor.
 
     A good number of rows shows half of the errors that the floor allows. None: nothing is
-    promised. `counts` are the rows of each class, the negative one first.
+    promised. `counts` has the negative class first.
     """
     if isinstance(rule, ClassFloors):
         risk = 1.0 - rule.confidence
@@ -303,7 +287,7 @@ def _share_to_hold_out(classifier: Any, classes: NDArray[Any], y: NDArray[Any]) 
     if isinstance(rule, ClassFloors) != (len(labels) > 2) or len(labels) < 2:
         return None
     if is_native(estimator) or get_tags(estimator).input_tags.pairwise:
-        return None  # A kernel has a column for every row that it was computed with.
+        return None
     counts = {label: int(np.count_nonzero(y == label)) for label in labels}
     if isinstance(rule, ClassFloors):
         rule.check_classes(labels)
@@ -410,7 +394,7 @@ class _Trainer:
         return isinstance(self.cv, str) and self.cv == "oob"
 
     def read_trained(self, X: Any, y: NDArray[Any]) -> Scored:
-        self._refuse_mean("a model that is trained already", "Train it with cv=5 instead")
+        self._refuse_mean("a model that is trained already")
         self._check_labels(y)
         estimator = self.clf.estimator
         if not is_native(estimator):
@@ -434,15 +418,15 @@ class _Trainer:
         self._check_labels(y)
         estimator = set_random_states(clone(self.clf.estimator), self.clf.random_state)
         if self.is_out_of_bag:
-            self._refuse_mean("cv='oob'", "Use cv=5")
+            self._refuse_mean("cv='oob'")
             return self._out_of_bag(estimator, X, y)
         crossed: Scored | None = None
         if self.cv is None:
-            self._refuse_mean("cv=None", "Use cv=5")
+            self._refuse_mean("cv=None")
         else:
             crossed, is_complete = self._cross_fit(estimator, X, y)
             if crossed is None:
-                self._refuse_mean("a class of one row, which no fold can leave out", "Collect more")
+                self._refuse_mean("a class of one row, which no fold can leave out")
             elif self._may_deploy_mean(is_complete):
                 mean = _deploy_mean(crossed)
                 rarest = np.bincount(crossed.y, minlength=len(self.classes)).min()
@@ -469,18 +453,18 @@ class _Trainer:
                 f"{seen.tolist()}. Pass rows of every class that predictions should tell apart."
             )
 
-    def _refuse_mean(self, where: str, remedy: str) -> None:
+    def _refuse_mean(self, where: str) -> None:
         """Raise if a mean of fold models is asked for but there are no folds."""
         if self.clf.ensemble not in (False, "auto"):
             raise InvalidInputError(
                 f"`ensemble` must be False or 'auto' with {where}, got True: there are no models "
-                f"of folds. {remedy}, or ensemble=False."
+                "of folds. Use cv=5, or ensemble=False."
             )
 
     def _may_deploy_mean(self, is_complete: bool) -> bool:
         if get_tags(self.clf.estimator).input_tags.pairwise:
             # Each model would want a kernel with the rows of its own training part.
-            self._refuse_mean("a precomputed kernel", "Compute it inside the model")
+            self._refuse_mean("a precomputed kernel")
             return False
         return is_complete if self.clf.ensemble == "auto" else bool(self.clf.ensemble)
 
