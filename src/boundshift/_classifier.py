@@ -182,22 +182,16 @@ default="auto"
         self : object
         """
         makers: dict[str, Callable[[Any], Any]] = {"rule": as_rule, "curve": as_curve}
-        nested = sorted(key for key in params if key.partition("__")[0] in makers and "__" in key)
-        for key in nested:
+        for key in sorted(key for key in params if key.startswith(("rule__", "curve__"))):
             name, _, setting = key.partition("__")
-            given = params.get(name, getattr(self, name))
-            if given is None:
-                raise InvalidInputError(
-                    f"`{name}` must be an object before {key!r} can be set, got None. Use "
-                    "rule=Cost() or curve=Smoothed(), for example."
-                )
-            claim = makers[name](given)
-            if setting not in claim.get_params():
+            claim = makers[name](params.get(name, getattr(self, name)))
+            try:
+                params[name] = replace(claim, **{setting: params.pop(key)})
+            except TypeError:
                 raise InvalidInputError(
                     f"`{key}` must name a setting of {type(claim).__name__}: "
                     f"{', '.join(claim.get_params()) or 'it has none'}."
-                )
-            params[name] = replace(claim, **{setting: params.pop(key)})
+                ) from None
         super().set_params(**params)
         return self
 

@@ -23,7 +23,7 @@ from boundshift._app.folder import report_facts
 from boundshift._app.options import Goal
 from boundshift.datasets import load_pima
 from boundshift.metrics import binary_metrics
-from boundshift.models._mean import MeanOfModels
+from boundshift.models._scoring import MeanOfModels
 
 
 @pytest.fixture(scope="module")

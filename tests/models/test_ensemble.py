@@ -22,7 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from boundshift import BoundShiftClassifier
 from boundshift.metrics import binary_metrics
-from boundshift.models._mean import MeanOfModels, collapse_linear, mean_scores
+from boundshift.models._scoring import MeanOfModels, collapse_linear, mean_scores
 from boundshift.models._training import MANY_RARE_ROWS
 
 

@@ -17,8 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from boundshift._boundary import Boundary
 from boundshift._typing import FloatArray
 from boundshift.exceptions import InvalidInputError
-from boundshift.models._mean import MeanOfModels
-from boundshift.models._scoring import Response, class_columns, look_up, unwrap
+from boundshift.models._scoring import MeanOfModels, Response, class_columns, look_up, unwrap
 
 
 class ShiftExportMixin:

@@ -42,7 +42,7 @@ _MOST_TIMES_LARGER, _ALWAYS_ALLOWED = 100, 64 << 20
 # Loading them runs no code of the file.
 _TRUSTED = {
     "boundshift._classifier": "BoundShiftClassifier",
-    "boundshift.models._mean": "MeanOfModels",
+    "boundshift.models._scoring": "MeanOfModels",
     "numpy": "dtype",
     "sklearn._loss.link": "HalfLogitLink Interval LogitLink MultinomialLogit",
     "sklearn._loss.loss": "ExponentialLoss HalfBinomialLoss HalfMultinomialLoss",

@@ -34,14 +34,16 @@ from boundshift.curves import ErrorCurve, SupportRadius
 from boundshift.curves._counts import ConfidenceCurve
 from boundshift.curves._floors import start_of
 from boundshift.exceptions import InvalidInputError
-from boundshift.models._mean import MeanOfModels, collapse_linear, mean_scores
 from boundshift.models._scoring import (
+    MeanOfModels,
     Method,
     Response,
     ResponseMethod,
     choose_method,
+    collapse_linear,
     is_native,
     known_classes,
+    mean_scores,
     probabilities,
     read_response,
     read_responses,

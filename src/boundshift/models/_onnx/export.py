@@ -18,10 +18,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.models._mean import MeanOfModels
 from boundshift.models._onnx import trees
 from boundshift.models._onnx.nodes import ML_DOMAIN, OPSET, Graph, convert
-from boundshift.models._scoring import Response, class_columns, is_a, look_up, unwrap
+from boundshift.models._scoring import MeanOfModels, Response, class_columns, is_a, look_up, unwrap
 
 # TreeEnsemble came with 5.
 _ML_OPSET, _IR_VERSION = 5, 10
