@@ -43,6 +43,8 @@ _ATOM_SHARE, _ATOM_ROWS = 1e-3, 2
 # Rounding error of a weight, and of a sum of weights relative to it.
 _ROUNDING, _SUM_ROUNDING = 1e-9, 1e-12
 _LOG_2 = math.log(2.0)
+# Numbers closer to 0 may be 0 in float32.
+_TINY = float(np.finfo(np.float32).tiny)
 # Doubles on either side of a rounded probability among which its exact threshold lies.
 _NEAR = 1 << 12
 
@@ -323,7 +325,7 @@ class LogOdds:
         if value >= self.high:
             return 1.0
         if value < self.low:  # an exact 0 is positive, too
-            return -max(float(expit(value)), 5e-324)
+            return -max(float(expit(value)), _TINY)
         # `expit` is 0 below 2e-308. The bits of positive doubles are in the doubles' order.
         nearly = np.float64(math.exp(value) if value < -700 else expit(value))
         bits = nearly.view(np.int64) + np.arange(-_NEAR, _NEAR + 1)
@@ -532,11 +534,42 @@ class ScoreSample:
 
     def to_threshold(self, value: float) -> float:
         """Carry a boundary to the units of the given scores, with every score on its side."""
-        return float(value) if self.log_odds is None else self.log_odds.to_threshold(value)
+        low, high = self.extremes[0] - self.spread, self.extremes[1] + self.spread
+        for scores in (self.negative, self.positive):
+            least, most = scores.ends or (scores.value, scores.value)
+            k = int(np.searchsorted(scores.value, value, side="right"))
+            low = max(low, float(most[k - 1])) if k else low
+            high = min(high, float(least[k])) if k < len(least) else high
+        if self.log_odds is None:
+            return settle(float(value), low, high)
+        threshold = self.log_odds.to_threshold(value)
+        if threshold < 0.0:
+            return threshold
+        low = self.log_odds.to_threshold(low)
+        high = self.log_odds.to_threshold(float(np.nextafter(high, -math.inf)))
+        return settle(threshold, low, float(np.nextafter(high, math.inf)))
 
     def mirrored(self) -> ScoreSample:
         """Return the problem with scores negated and classes swapped."""
         return ScoreSample(self.positive.mirrored(), self.negative.mirrored(), self.labels[::-1])
+
+
+def settle(threshold: float, low: float, high: float) -> float:
+    """Return a number in [low, high) that stays there when all of them become float32.
+
+    It is the threshold, moved by a step of float32 where it must be. The threshold is returned
+    where float32 does not tell low from high, or cannot hold it.
+    """
+    with np.errstate(over="ignore"):
+        first, last, rounded = (float(np.float32(at)) for at in (low, high, threshold))
+        before = float(np.nextafter(np.float32(high), np.float32(-math.inf)))
+    if first == last or math.isinf(rounded) or not low <= threshold < high:
+        return threshold
+    if high == 0.0 and threshold > -_TINY:  # vanishes beside 0
+        return max(-_TINY, low)
+    if rounded >= last:
+        return max(before, low)
+    return max(threshold, first)
 
 
 # --- Refusals and doubts --------------------------------------------------------------------------

@@ -352,16 +352,21 @@ def _plain(value: Any) -> Any:
     return repr(value) if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def step(threshold: float, width: float) -> float:
+    """Return by how much a threshold may move: a step of float32, unless scores are closer."""
+    return max(1e-9 * width, min(2.0**-23 * abs(threshold), 1e-6 * width))
+
+
 def difference(expected: Answer, found: Answer, width: float) -> str:
     """Return what differs between two answers, or an empty text."""
-    allowed = {"score": 1e-9 * (width or 1.0), "share": 1e-9}
+    allowed = {"score": lambda a: step(a, width or 1.0), "share": lambda a: 1e-9}
     if found.get("exact") != expected.get("exact"):
         return f"{expected.get('exact')} became {found.get('exact')}"
     for key, tolerance in allowed.items():
         old, new = expected.get(key, []), found.get(key, [])
         if len(old) != len(new) or not all(
-            a == b if isinstance(a, str) or isinstance(b, str) else abs(a - b) <= tolerance
+            a == b if isinstance(a, str) or isinstance(b, str) else abs(a - b) <= tolerance(a)
             for a, b in zip(old, new, strict=True)
         ):
-            return f"{key}: {old} became {new}, which is more than {tolerance:.3g} away"
+            return f"{key}: {old} became {new}"
     return ""

@@ -17,7 +17,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from tests.golden.problems import N_PROBLEMS, SHAPES, decide, draw_problem, told, ways
-from tests.golden.requests import FAMILIES, answer, difference
+from tests.golden.requests import FAMILIES, answer, difference, step
 
 FOLDER = Path(__file__).parent
 DECISIONS, REQUESTS = FOLDER / "golden.npz", FOLDER / "requests.json.gz"
@@ -49,10 +49,10 @@ def test_decisions_are_those_of_the_golden_file(decisions, part):
     for seed, way, given in islice(questions, part, None, STRIDE):
         (threshold, *errors), status = decisions[seed, way]
         found = decide(seed, given)
-        # Thresholds in units of the scores' range, claimed errors as they are.
         width = float(np.ptp(draw_problem(seed)[1])) or 1.0
-        moved = [abs(found.threshold - threshold) / width, *np.subtract(found.errors, errors)]
-        if told(found) != status or not np.max(np.abs(moved)) <= 1e-9:
+        is_near = abs(found.threshold - threshold) <= step(threshold, width)
+        is_same = np.max(np.abs(np.subtract(found.errors, errors))) <= 1e-9
+        if told(found) != status or not (is_near and is_same):
             said.append(f"{seed} {way}: {threshold, *errors, status} became {found!r}")
     assert said == []
 

@@ -21,7 +21,7 @@ from boundshift._boundary import (
 from boundshift._promises.certificate import read_scores
 from boundshift._result.records import Record
 from boundshift._result.sql import zone_expression
-from boundshift._scores import Scale, Scores, ScoreSample
+from boundshift._scores import Scale, Scores, ScoreSample, settle
 from boundshift._status import Status
 from boundshift._typing import FloatArray
 from boundshift._validation import as_choice, as_known_scores, as_rows, as_share
@@ -470,11 +470,12 @@ def _outwards(classes: tuple[Scores, Scores], low: float, high: float) -> tuple[
 
 
 def _middle(low: float, high: float) -> float:
-    """Return a number in [low, high), in the middle where it can be."""
+    """Return a number in [low, high), also in float32, in the middle where it can be."""
     if math.isinf(low):
-        return float(np.nextafter(high, -math.inf)) if math.isfinite(high) else low
+        below = float(np.nextafter(high, -math.inf))
+        return settle(below, low, high) if math.isfinite(high) else low
     middle = float(low + (high - low) / 2)
-    return middle if middle < high else float(low)
+    return settle(middle if middle < high else float(low), low, high)
 
 
 def _most_wrong(n: int, allowed: float, delta: float) -> int:
