@@ -7,7 +7,7 @@ classifier. Both return one number, the boundary, and an account of how it was f
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.1.0"
 
 
 def _read_stub() -> dict[str, str]:
