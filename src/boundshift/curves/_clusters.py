@@ -46,7 +46,7 @@ Bets = tuple[tuple[float, float], ...]
 # Weights, and multiples of the share that is best for clusters right or wrong as a whole.
 _WEIGHTS, _MULTIPLES = (0.5, 0.25, 0.25), (1.0, 2.0, 4.0)
 # Means between two of these have the same bets, so that evidence grows with the mean.
-_EDGES = expit(np.arange(30, -31, -1) * math.log(2.0)).tolist()
+EDGES = expit(np.arange(30, -31, -1) * math.log(2.0)).tolist()
 _SEED = 0
 
 
@@ -93,7 +93,7 @@ def bound_mean(values: FloatArray, delta: float, ratio: FloatArray | None = None
     n, right = len(values), 1.0
     order = np.random.default_rng(_SEED).permutation(n)
     x, ratio = values[order], None if ratio is None else ratio[order]
-    for left in _EDGES if n else ():
+    for left in EDGES if n else ():
         bets = choose_bets(left, n, delta)
 
         def evidence(m: float, bets: Bets = bets) -> float:
@@ -107,6 +107,12 @@ def bound_mean(values: FloatArray, delta: float, ratio: FloatArray | None = None
     return right
 
 
+def refutes(x: FloatArray, mean: float, bets: Bets, ratio: FloatArray | None = None) -> bool:
+    """Return whether bets on numbers, in the order of the fixed seed, refute a mean."""
+    order = np.random.default_rng(_SEED).permutation(len(x))
+    return _evidence(x[order], mean, bets, None if ratio is None else ratio[order]) >= 0.0
+
+
 def most_wrong_rows(cluster: IndexArray, most: float, delta: float) -> int:
     """Return how many rows may be wrong if the mean error of clusters is to be at most `most`.
 
@@ -115,12 +121,11 @@ def most_wrong_rows(cluster: IndexArray, most: float, delta: float) -> int:
     """
     _, cluster = np.unique(cluster, return_inverse=True)
     rows = np.bincount(cluster)
-    order = np.random.default_rng(_SEED).permutation(len(rows))
     bets = choose_bets(most, len(rows), delta) if len(rows) else ()
 
     def fails(k: int) -> bool:
         shares = np.bincount(cluster[:k], minlength=len(rows)) / rows
-        return not len(rows) or _evidence(shares[order], most, bets) < 0.0
+        return not len(rows) or not refutes(shares, most, bets)
 
     return bisect_left(range(len(cluster) + 1), True, key=fails) - 1
 
