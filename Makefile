@@ -82,7 +82,7 @@ test-wheel: .venv/.test  ## what a wheel must hold: all code, data, templates, t
 		tests/install/runs_from_wheel.py tests/install/test_distribution.py \
 		tests/contract/test_imports.py tests/report/test_page.py tests/result
 
-golden: .venv/.test  ## all 29,000 answers of the golden files; `make test` asks a part
+golden: .venv/.test  ## all 28,700 answers of the golden files; `make test` asks a part
 	GOLDEN=all $(PYTEST) tests/golden
 
 SECONDS ?= 3600
@@ -125,7 +125,7 @@ suite: .venv/.test  ## the whole benchmark, hours on two cores; writes docs and 
 images: .venv/.test  ## the documentation's figures, and a picture of a report; writes docs/images
 	$(BIN)/python docs/draw_images.py
 
-evidence: .venv/.test  ## coverage, unsolved fits, many classes, costs, floors; writes docs/evidence
+evidence: .venv/.test  ## coverage of every promise by simulation; writes docs/evidence
 	$(BIN)/python -m lab evidence
 
 SPHINX := $(BIN)/python -m sphinx -W --keep-going --doctree-dir docs/_build/doctrees

@@ -146,7 +146,8 @@ WRONG = {
     "costs of another length": (lambda: ask(row_cost=[1, 2]), "one value for each of 60 rows"),
     "costs below 0": (lambda: ask(row_cost=np.full(N, -2)), "at least 0 and at most 1e+100"),
     "costs of 0": (lambda: ask(row_cost=np.zeros(N)), "must not be all 0"),
-    "costs with a rule": (lambda: ask(row_cost=np.ones(N), rule="f1"), "any rule but 'cost'"),
+    "an endless cost": (lambda: Cost(false_negative=1e308), "at most 1e290, got 1e+308"),
+    "costs with a rule": (lambda: ask(row_cost=np.ones(N), rule="f1"), "another rule than 'cost'"),
     "groups of another length": (lambda: find_boundaries(Y, S, [1]), "each of 60 rows"),
     # Rows.
     "NaN score": (lambda: rows(s=np.where(S10 == 3, np.nan, S10)), "1 NaN"),

@@ -184,7 +184,13 @@ default="auto"
         makers: dict[str, Callable[[Any], Any]] = {"rule": as_rule, "curve": as_curve}
         for key in sorted(key for key in params if key.startswith(("rule__", "curve__"))):
             name, _, setting = key.partition("__")
-            claim = makers[name](params.get(name, getattr(self, name)))
+            claim = params.get(name, getattr(self, name))
+            if claim is None:
+                raise InvalidInputError(
+                    f"`{name}` must be an object before {key!r} can be set, got None. "
+                    f"Pass {name}= with it."
+                )
+            claim = makers[name](claim)
             try:
                 params[name] = replace(claim, **{setting: params.pop(key)})
             except TypeError:

@@ -94,6 +94,7 @@ def as_share(name: str, value: object, remedy: str = "Use 0.95, for example.") -
 
 def as_pair(name: str, value: object, remedy: str = "") -> tuple[float, float]:
     """Return one positive number, or one per class, as (negative, positive)."""
+    value = value.tolist() if isinstance(value, np.ndarray) else value
     if isinstance(value, numbers.Real):
         value = (value, value)
     if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2:

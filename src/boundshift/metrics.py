@@ -65,6 +65,7 @@ def binary_metrics(
     found = metrics_of_errors(fp / (tn + fp), fn / (tp + fn), (tn + fp, tp + fn))
     names = ("accuracy", "g_mean", "f1", "balanced_accuracy", "mcc")
     return {name: float(found[name]) for name in names} | {
+        "f1": 2 * tp / (2 * tp + fp + fn),
         "recall_negative": float(found["specificity"]),
         "recall_positive": float(found["recall"]),
     }

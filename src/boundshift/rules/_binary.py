@@ -151,7 +151,10 @@ class Cost(Rule):
 
     def __post_init__(self) -> None:
         for name in ("false_positive", "false_negative"):
-            object.__setattr__(self, name, as_positive(name, getattr(self, name), _COSTS))
+            cost = as_positive(name, getattr(self, name), _COSTS)
+            if cost > 1e290:
+                raise InvalidInputError(f"`{name}` must be at most 1e290, got {cost:g}. {_COSTS}")
+            object.__setattr__(self, name, cost)
         object.__setattr__(self, "prevalence", as_prevalence(self.prevalence))
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:

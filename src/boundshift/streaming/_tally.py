@@ -140,7 +140,8 @@ class ScanRequest:
         key += is_second * np.intp(self.grid.size)
         weights = rows.weights
         np.add.at(totals[0], key, 1.0)
-        np.add.at(totals[-1], key, scores if weights is None else scores * weights)
+        with np.errstate(over="ignore"):  # refused by the magnitude of the extremes
+            np.add.at(totals[-1], key, scores if weights is None else scores * weights)
         if weights is not None:
             np.add.at(totals[1], key, weights)
         low, high = scores.min(), scores.max()
