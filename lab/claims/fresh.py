@@ -207,6 +207,7 @@ def tables(facts: Facts) -> Tables:
     rows = read(facts)
     return {
         "fresh counts": _counts(rows),
+        "fresh means": means_table(rows),
         "fresh shares": _shares(rows),
         "fresh tests": _tests(rows),
         "fresh tail": _tail(rows),
@@ -221,6 +222,19 @@ def _counts(rows: pd.DataFrame) -> str:
         f"{rows['model'].nunique()} models, {rows['seed'].nunique()} split(s); {trainings:,} "
         "trainings."
     )
+
+
+def means_table(rows: pd.DataFrame) -> str:
+    """Return the mean G-mean of every method by rare rows, the table of the README."""
+    means = blocks(rows, "g_mean").groupby(level="rare").mean()
+    afterwards = {"clairvoyant": "best threshold of one model, known afterwards"}
+    titles = {"untouched": "untouched model", **_TITLES, **afterwards}
+    lines: list[Line] = [
+        [title, *(float(means.loc[rare, method]) for rare in reversed(RARE))]
+        for method, title in titles.items()
+        if method != "tuned/balanced-accuracy"
+    ]
+    return table("who decides | 5 rare rows | 20 | all", lines)
 
 
 def _shares(rows: pd.DataFrame) -> str:

@@ -132,23 +132,6 @@ def headline_table(facts: Facts) -> Table:
     )
 
 
-def short_table(facts: Facts) -> Table:
-    """Return what the first page of the repository says: shares of the best threshold's gain."""
-    regimes = regimes_of(facts, 20)
-    named = (*_USUAL, BASELINE, "best-cut/g-mean@out-of-fold", facts["default"])
-    lines: list[Line] = [
-        (title_of(name), *(_point(told["shares"][name]["share"]) for told in regimes.values()))
-        for name in named
-        if name in facts["panel"]
-    ]
-    return Table(
-        "Share of the gain in G-mean of the best threshold on the test rows, by the number of rare "
-        "rows to train on.",
-        ("Who decides", *(title.removesuffix(" rare rows") for title in regimes)),
-        {"": lines},
-    )
-
-
 def _point(value: float | None) -> str:
     """Write a share without its zero; a dash where there is none."""
     if value is None or value != value:
