@@ -199,5 +199,5 @@ def test_a_quarter_of_monitoring(run, judge):
         missed, alarms = np.sum(here & fraud & ~flagged), np.sum(here & ~fraud & flagged)
         counts = f"{missed} of {np.sum(here & fraud)} {alarms} of {np.sum(here & ~fraud)} "
         assert f"2026-{month} {counts}" in shown
-    assert "No alarm in 1500 rows" in shown
+    assert "No alarm yet in 1500 rows" in shown
     assert "Rows are counted in the order of 'day'" in " ".join(done.stderr.split())

@@ -542,7 +542,7 @@ class Monitor:
         silent = f" Class {', '.join(unbound)} has no bound to watch." if unbound else ""
         if self.certificate.status == "nominal":
             silent += f" The certificate is nominal: {self.certificate.reason}."
-        return f"No alarm in {self._rows} rows: they agree with the certificate.{silent}"
+        return f"No alarm yet in {self._rows} rows.{silent}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the state as plain values that JSON can carry."""
