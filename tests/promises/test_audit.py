@@ -164,3 +164,20 @@ def test_it_ends_at_the_same_label_in_any_batches():
 def test_wrong_requests_get_a_sentence(call, words):
     with pytest.raises(InvalidInputError, match=words):
         call()
+
+
+@pytest.mark.parametrize("labels", [["1", "1"], ["ill", "well"], [0, 1, 2], [1, "0"]])
+def test_labels_of_another_kind_are_refused(labels):
+    with pytest.raises(InvalidInputError, match="the positive class, or one other label"):
+        Audit(S, 0.5, Floors(npv=0.9)).add(labels)
+
+
+@pytest.mark.parametrize("n", [-1, 0, 2.5, "3"])
+def test_next_rows_are_a_whole_number(n):
+    with pytest.raises(InvalidInputError, match="whole number from 1"):
+        Audit(S, 0.5, Floors(npv=0.9)).next_rows(n)
+
+
+def test_the_order_is_new_each_time():
+    first, second = (Audit(S, 0.5, Floors(recall=0.9)).next_rows(100) for _ in range(2))
+    assert first.tolist() != second.tolist()

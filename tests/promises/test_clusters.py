@@ -326,3 +326,15 @@ def test_a_classifier_holds_out_whole_patients_and_counts_them():
     assert "averages over" in model.boundary_.message
     again = pickle.loads(pickle.dumps(model))
     assert again.boundary_.threshold == model.boundary_.threshold
+
+
+@pytest.mark.parametrize(("n", "wrong"), [(699, 75), (743, 150), (252, 14)])
+def test_the_order_of_clusters_does_not_matter(n, wrong):
+    # A fixed order with looks on the way would break the promise where ids are sorted by score.
+    y, is_wrong = np.ones(n, dtype=int), np.arange(n) < wrong
+    bounds = [
+        certify(y, 1.0 - m, 0.5, cluster=np.arange(n)).error_bounds[1]
+        for m in (is_wrong, is_wrong[::-1], np.random.default_rng(0).permutation(is_wrong))
+    ]
+    assert bounds == pytest.approx([bounds[0]] * 3)
+    assert bounds[0] >= stats.beta.ppf(0.95, wrong + 1, n - wrong)

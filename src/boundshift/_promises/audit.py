@@ -32,8 +32,8 @@ class Audit:
         One promised floor: recall, specificity, precision or npv.
     pos_label : label, default=None
         The positive class; None takes that of the boundary, or 1.
-    random_state : int, Generator or None, default=0
-        Seed of the order.
+    random_state : int, Generator or None, default=None
+        Seed of the order; None draws a new order each time, which the promise relies on.
 
     Notes
     -----
@@ -54,7 +54,7 @@ class Audit:
     >>> from boundshift import Audit, Floors
     >>> rng = np.random.default_rng(0)
     >>> y, s = np.repeat([0, 1], 500), np.repeat([0.2, 0.8], 500) + rng.normal(size=1000) / 5
-    >>> audit = Audit(s, 0.6, Floors(precision=0.9))
+    >>> audit = Audit(s, 0.6, Floors(precision=0.9), random_state=0)
     >>> while audit.status == "open":
     ...     _ = audit.add(y[audit.next_rows(10)])
     >>> print(audit)
@@ -68,7 +68,7 @@ class Audit:
         rule: Floors,
         *,
         pos_label: object = None,
-        random_state: int | np.random.Generator | None = 0,
+        random_state: int | np.random.Generator | None = None,
     ) -> None:
         asked = rule.asked if isinstance(rule, Floors) else {}
         names = {"recall", "specificity", "precision", "npv"}
@@ -89,9 +89,12 @@ class Audit:
         self._order = as_generator(random_state).permutation(rows)
         self.n_labels = self.n_samples = self.wrong = 0
         self._ended: str | None = None
+        self._negatives: set[Any] = set()
 
     def next_rows(self, n: int = 1) -> IndexArray:
         """Return the next rows to label, fewer than n at the end; none once it has ended."""
+        if not isinstance(n, int | np.integer) or n < 1:
+            raise InvalidInputError(f"`n` must be a whole number from 1, got {n!r}. Use 10.")
         first = len(self._order) if self._ended else self.n_labels
         return self._order[first : first + n]
 
@@ -104,7 +107,9 @@ class Audit:
                 f"`labels` must be those of the next rows, of which there are {left}, got {len(y)} "
                 f"with {count_missing(y)} missing. Pass the labels of next_rows(n)."
             )
-        for row, is_positive in zip(self.next_rows(len(y)), y == self.pos_label, strict=False):
+        self._check_classes(y.tolist())
+        rows = [] if self._ended else self._order[self.n_labels :]
+        for row, is_positive in zip(rows, y == self.pos_label, strict=False):
             self.n_labels += 1
             counts = {"recall": is_positive, "specificity": not is_positive}
             if counts.get(self._name, True):
@@ -114,6 +119,17 @@ class Audit:
             if self._ended:
                 break
         return self
+
+    def _check_classes(self, labels: list[Any]) -> None:
+        """Raise unless all labels are the positive one and one other of its kind."""
+        others = self._negatives | {each for each in labels if each != self.pos_label}
+        is_word = isinstance(self.pos_label, str)
+        if len(others) > 1 or any(isinstance(each, str) != is_word for each in others):
+            raise InvalidInputError(
+                f"`labels` must be {self.pos_label!r}, the positive class, or one other label of "
+                f"its kind, got {sorted(map(repr, others))}. Name the positive class by pos_label."
+            )
+        self._negatives = others
 
     @property
     def status(self) -> Literal["open", "certified", "missed", "exhausted"]:

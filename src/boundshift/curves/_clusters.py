@@ -6,13 +6,14 @@ bounds their expectation whatever the dependence within a cluster.
 
 Against the claim that the expectation is at least m, the capital
 
-.. math:: W_t(m) = \sum_j w_j \prod_{i \le t} \left(1 - c_j + c_j \frac{1 - x_i}{1 - m}\right)
+.. math:: W(m) = \sum_j w_j \prod_i \left(1 - c_j + c_j \frac{1 - x_i}{1 - m}\right)
 
-is a nonnegative supermartingale that starts at 1 for any shares :math:`c_j` of the capital in
-[0, 1]. It ever reaches :math:`1/\delta` with probability at most :math:`\delta` (Ville's
-inequality). Bets of this kind are those of Waudby-Smith and Ramdas (2024, Journal of the Royal
-Statistical Society B 86). Three shares are fixed before: the one that is best for clusters which
-are right or wrong as a whole, and two larger ones for clusters whose means vary less.
+has an expectation of at most 1 for any shares :math:`c_j` of the capital in [0, 1]. It reaches
+:math:`1/\delta` with probability at most :math:`\delta` (Markov's inequality), and does not
+depend on the order of the clusters. Bets of this kind are those of Waudby-Smith and Ramdas (2024,
+Journal of the Royal Statistical Society B 86). Three shares are fixed before: the one that is best
+for clusters which are right or wrong as a whole, and two larger ones for clusters whose means vary
+less.
 
 The capital falls with every :math:`x_i`. So a threshold that leaves more rows on the wrong side
 has less of it, and the farthest threshold that passes keeps its promise (monotone risk control):
@@ -47,7 +48,6 @@ Bets = tuple[tuple[float, float], ...]
 _WEIGHTS, _MULTIPLES = (0.5, 0.25, 0.25), (1.0, 2.0, 4.0)
 # Means between two of these have the same bets, so that evidence grows with the mean.
 EDGES = expit(np.arange(30, -31, -1) * math.log(2.0)).tolist()
-_SEED = 0
 
 
 def as_clusters(cluster: ArrayLike, n: int) -> IndexArray:
@@ -81,9 +81,9 @@ def cluster_errors(is_wrong: BoolArray, cluster: IndexArray) -> FloatArray:
 def bound_mean(values: FloatArray, delta: float, ratio: FloatArray | None = None) -> float:
     """Return an upper bound of the expectation of independent numbers in [0, 1].
 
-    It is the greatest mean that the capital does not refute. The order of the numbers is random
-    with a fixed seed. A ratio is the least probability of being drawn over that of each number:
-    the expectation is then that of the numbers before drawing.
+    It is the greatest mean that the capital does not refute. A ratio is the least
+    probability of being drawn over that of each number: the expectation is then that of the
+    numbers before drawing.
 
     Examples
     --------
@@ -91,13 +91,11 @@ def bound_mean(values: FloatArray, delta: float, ratio: FloatArray | None = None
     (0.03, 1.0)
     """
     n, right = len(values), 1.0
-    order = np.random.default_rng(_SEED).permutation(n)
-    x, ratio = values[order], None if ratio is None else ratio[order]
     for left in EDGES if n else ():
         bets = choose_bets(left, n, delta)
 
         def evidence(m: float, bets: Bets = bets) -> float:
-            return _evidence(x, m, bets, ratio)
+            return _evidence(values, m, bets, ratio)
 
         if evidence(left) < 0.0:
             if right == 1.0 or evidence(right) < 0.0:
@@ -108,9 +106,8 @@ def bound_mean(values: FloatArray, delta: float, ratio: FloatArray | None = None
 
 
 def refutes(x: FloatArray, mean: float, bets: Bets, ratio: FloatArray | None = None) -> bool:
-    """Return whether bets on numbers, in the order of the fixed seed, refute a mean."""
-    order = np.random.default_rng(_SEED).permutation(len(x))
-    return _evidence(x[order], mean, bets, None if ratio is None else ratio[order]) >= 0.0
+    """Return whether bets on numbers refute a mean."""
+    return _evidence(x, mean, bets, ratio) >= 0.0
 
 
 def most_wrong_rows(cluster: IndexArray, most: float, delta: float) -> int:
@@ -131,10 +128,7 @@ def most_wrong_rows(cluster: IndexArray, most: float, delta: float) -> int:
 
 
 def refutes_counts(wrong: int, n: int, mean: float, delta: float) -> bool:
-    """Return whether n clusters, some wrong as a whole and the others right, refute a mean.
-
-    In the order in which the capital is least: it is taken at the end.
-    """
+    """Return whether n clusters, some wrong as a whole and the others right, refute a mean."""
     capital = [
         math.log(weight)
         + (n - wrong) * math.log(1.0 - c + c / (1.0 - mean))
@@ -228,14 +222,13 @@ def choose_bets(mean: float, n: int, delta: float) -> Bets:
 
 
 def _evidence(x: FloatArray, mean: float, bets: Bets, ratio: FloatArray | None = None) -> float:
-    """Return the logarithm of delta times the largest capital; from 0 on the mean is refuted.
+    """Return the logarithm of delta times the capital; from 0 on the mean is refuted.
 
     The bet on a number that was drawn with a larger probability is smaller by the same factor.
     """
     gain = (mean - x) / (1.0 - mean) * (1.0 if ratio is None else ratio)
     with np.errstate(divide="ignore"):
         parts = [
-            math.log(weight) + np.cumsum(np.log(np.maximum(1.0 + c * gain, 0.0)))
-            for weight, c in bets
+            math.log(weight) + np.log(np.maximum(1.0 + c * gain, 0.0)).sum() for weight, c in bets
         ]
-    return max(float(np.logaddexp.reduce(parts).max()), -1e3)
+    return max(float(np.logaddexp.reduce(parts)), -1e3)
