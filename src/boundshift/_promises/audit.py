@@ -108,7 +108,7 @@ class Audit:
                 f"with {count_missing(y)} missing. Pass the labels of next_rows(n)."
             )
         self._check_classes(y.tolist())
-        rows = [] if self._ended else self._order[self.n_labels :]
+        rows = self._order[self.n_labels :][: 0 if self._ended else None]
         for row, is_positive in zip(rows, y == self.pos_label, strict=False):
             self.n_labels += 1
             counts = {"recall": is_positive, "specificity": not is_positive}
