@@ -101,9 +101,8 @@ def threshold_interval(
 
     How often the thresholds of other rows fell inside at 95%: for scores without ties between 92%
     and 97%, by curve, shape of the classes and number of rows, in ``docs/evidence/interval.md``.
-    With 300:60 rows, the curve "empirical", floors of recall and specificity and costly misses, 120
-    samples each (standard error 0.02): whole numbers from 0 to 10 98% to 100%, scores of which
-    most are 0 97% to 100%, a forest's probabilities 88% to 99%, normal scores 88% to 94%.
+    The laboratory has no cells with ties yet. Curves of counts on a fine grid, such as a forest's
+    probabilities, hold less than stated.
 
     Examples
     --------

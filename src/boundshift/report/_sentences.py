@@ -223,7 +223,7 @@ def _claims(evidence: Evidence) -> Iterator[Statement]:
         )
         yield Statement(told, shifted.status, "It holds if they are of the same kind.")
     reason = {
-        "certified": "They hold for all thresholds together, so you may choose by looking at them.",
+        "certified": "Away from the shifted boundary they hold for all thresholds together.",
         "cross-fitted": "They are about the models of the folds, for all thresholds together.",
         "nominal": sentence(shifted.reason),
     }[shifted.status]
