@@ -12,6 +12,7 @@ from sklearn.model_selection import StratifiedGroupKFold
 
 from boundshift import (
     Boundary,
+    BoundaryWarning,
     BoundShiftClassifier,
     Certificate,
     Cost,
@@ -338,3 +339,10 @@ def test_the_order_of_clusters_does_not_matter(n, wrong):
     ]
     assert bounds == pytest.approx([bounds[0]] * 3)
     assert bounds[0] >= stats.beta.ppf(0.95, wrong + 1, n - wrong)
+
+
+def test_a_floor_of_1_is_unmet():
+    y, s = np.repeat([0, 1], 200), np.repeat([0.0, 5.0], 200) + np.random.default_rng(0).random(400)
+    with pytest.warns(BoundaryWarning):
+        found = find_boundary(y, s, rule=Floors(recall=1.0), cluster=np.arange(400))
+    assert found.status is Status.UNMET

@@ -116,6 +116,8 @@ def most_wrong_rows(cluster: IndexArray, most: float, delta: float) -> int:
     -1 if not even none can be promised. Rows are given by their cluster, in the order in which a
     threshold would wrong them.
     """
+    if most <= 0.0:
+        return -1
     _, cluster = np.unique(cluster, return_inverse=True)
     rows = np.bincount(cluster)
     bets = choose_bets(most, len(rows), delta) if len(rows) else ()
