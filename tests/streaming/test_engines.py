@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset
 import pytest
 from dask.distributed import Client, LocalCluster
 
@@ -43,12 +44,14 @@ class TestChunks(EngineSuite):
         return chunks
 
 
-class TestArrowTable(EngineSuite):
-    second = "rows"
+class TestArrow(EngineSuite):
+    second = "(rows|batch)"
 
-    @pytest.fixture
-    def frame(self):
-        return table_of
+    @pytest.fixture(params=["table", "dataset"])
+    def frame(self, request):
+        if request.param == "table":
+            return table_of
+        return lambda parts: pa.dataset.dataset(table_of(parts))
 
 
 def polars_frame(parts):

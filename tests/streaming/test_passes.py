@@ -5,6 +5,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -266,7 +267,8 @@ def test_a_certificate_takes_the_labels_of_a_boundary():
 
 
 CHUNKS = {
-    "iterators": (lambda y, s: iter([(y, s)]), "read once"),
+    "iterators": (lambda y, s: iter([(y, s)]), "'list_iterator', which can be read once"),
+    "streams": (lambda y, s: pa.table({"label": y, "score": s}).to_reader(), "Reader.*read once"),
     "words": (lambda y, s: [(y, s.astype(str))], "must be real numbers"),
     "matrices": (lambda y, s: [(y, np.zeros((len(y), 2)))], "one-dimensional"),
     "lengths": (lambda y, s: [(y, s[:2])], "got 3000 labels and 2 scores in chunk 0"),

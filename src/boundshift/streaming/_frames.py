@@ -1,4 +1,4 @@
-"""Frames: Arrow tables, DuckDB relations, Polars, Dask and Spark frames.
+"""Frames: Arrow tables and datasets, DuckDB relations, Polars, Dask and Spark frames.
 
 Every engine hands over batches of columns that NumPy counts, which takes less time than DuckDB's or
 Polars' own grouping by as many cells. Dask and Spark count on their workers and merge there.
@@ -23,6 +23,7 @@ from boundshift.streaming._read import (
     arrow,
     as_chunk,
     not_real_numbers,
+    read_once,
     table_chunk,
 )
 
@@ -40,10 +41,20 @@ def _no_frame(data: object, library: str) -> InvalidInputError:
 
 
 def arrow_columns(table: Any, names: ColumnNames) -> PartSource:
-    """Return the source of some columns of a table or a record batch."""
+    """Return the source of some columns of a table, a record batch or a dataset."""
     if not hasattr(table, "schema"):
         raise _no_frame(table, "Arrow")
+    if hasattr(table, "read_next_batch"):
+        raise read_once(table, "Pass a table, or the dataset or files behind it.")
     names.check(table.schema.names)
+
+    def chunks() -> Iterator[Chunk]:
+        columns = list(dict.fromkeys(names.given.values()))
+        for i, batch in enumerate(table.to_batches(columns=columns)):
+            yield table_chunk(batch, names, f"batch {i}")
+
+    if hasattr(table, "get_fragments"):
+        return PartSource(chunks, names.weight is not None)
 
     def part(start: int) -> list[Chunk]:
         rows = table.slice(start, _ROWS_OF_A_BATCH)

@@ -256,6 +256,14 @@ def _whole(array: Any) -> Any:
     return pa.concat_arrays(array.chunks) if array.num_chunks else pa.array([], array.type)
 
 
+def read_once(data: object, remedy: str) -> InvalidInputError:
+    """Return the error for data that is gone after the first pass."""
+    return InvalidInputError(
+        f"`data` must give the same chunks in every pass, got {type(data).__name__!r}, which can "
+        f"be read once. {remedy}"
+    )
+
+
 def check_lengths(labels: int, scores: int, location: str = "") -> None:
     """Raise unless there is one label for each score."""
     if labels != scores:
@@ -414,11 +422,8 @@ def _pairs(pairs: Any, names: ColumnNames) -> PartSource:
                 f"columns, got {column!r}.{remedy}"
             )
     if isinstance(pairs, Iterator):
-        raise InvalidInputError(
-            f"`data` must give the same chunks in every pass, got {type(pairs).__name__!r}, which "
-            "can be read once. Pass a list, or a function that makes the chunks again, for "
-            "example `lambda: read_chunks(path)`."
-        )
+        remedy = "Pass a list, or a function that makes them again: `lambda: read_chunks(path)`."
+        raise read_once(pairs, remedy)
     n_items = 2
 
     def each() -> Iterable[Any]:

@@ -45,8 +45,8 @@ def scan_boundary(
     data : path, glob, folder, list of them, frame, table, relation, or iterable of pairs
         Parquet, Feather, CSV, TSV or JSON lines, text also compressed; a DuckDB relation, such as
         ``connection.sql("SELECT ...")``; a Polars frame, lazy or not; a Spark or Dask frame; an
-        Arrow table; or pairs (labels, scores), or triples with weights, as an iterable that can
-        be read again or a function that makes one.
+        Arrow table or dataset; or pairs (labels, scores), or triples with weights, as an iterable
+        that can be read again or a function that makes one.
     label : str, default="label"
         Name of the column of labels.
     score : str, default="score"
@@ -155,12 +155,12 @@ def scan_zone(
     errors: float | tuple[float, float] = (0.05, 0.05),
     confidence: float = 0.95,
     *,
+    pos_label: object = None,
+    scale: Scale = "auto",
     label: str = "label",
     score: str = "score",
-    pos_label: object = None,
     element: int = -1,
     progress: Progress | bool | None = None,
-    scale: Scale = "auto",
 ) -> Zone:
     """Find the limits outside of which errors are few, on data that is read in passes.
 
