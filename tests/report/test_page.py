@@ -107,13 +107,13 @@ def test_a_report_is_written_once_and_whole(tmp_path):
     report = Report(facts())
     assert report.save(path) == path
     assert path.read_text(encoding="utf-8") == report.html
-    with pytest.raises(InvalidInputError, match="Use force=True to replace it"):
+    with pytest.raises(InvalidInputError, match="or overwrite=True"):
         report.save(path)
     path.write_text("old", encoding="utf-8")
-    report.save(str(path), force=True)
+    report.save(str(path), overwrite=True)
     assert path.read_text(encoding="utf-8") == report.html
     with pytest.raises(InvalidInputError, match="must be a file"):
-        report.save(tmp_path, force=True)
+        report.save(tmp_path, overwrite=True)
     broken = {key: value for key, value in facts().items() if key != "verdict"}
     with pytest.raises(Exception, match="verdict"):
         Report(broken).save(tmp_path / "broken.html")

@@ -388,7 +388,7 @@ def report(
                 {name: check_levels(name, judging.beside[name]) for name in groups},
             ),
         )
-        Report(facts).save(out, force=force)
+        Report(facts).save(out, overwrite=force)
     n_positive = int(rows.is_positive.sum())
     sizes = len(rows.scores) - n_positive, n_positive
     print_notes(positive_note(scored.positive, labels, sizes))

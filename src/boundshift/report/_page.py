@@ -343,14 +343,14 @@ class Report:
         """
         return _render(self.facts)
 
-    def save(self, path: str | Path, *, force: bool = False) -> Path:
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the page, whole or not at all.
 
         Parameters
         ----------
         path : str or Path
             File to write.
-        force : bool, default=False
+        overwrite : bool, default=False
             Whether an existing file may be replaced.
 
         Returns
@@ -368,11 +368,12 @@ class Report:
             raise InvalidInputError(
                 f"`path` must be a file, got the folder {path}. Name a file in it."
             )
-        if path.exists() and not force and not is_special(path):
+        if path.exists() and not overwrite and not is_special(path):
             raise InvalidInputError(
-                f"`path` must not exist yet, got {path}, which does. Use force=True to replace it."
+                f"`path` must not exist yet, got {path}, which does. Use another name, or "
+                "overwrite=True."
             )
-        return write_whole(path, self.html, new=not force)
+        return write_whole(path, self.html, new=not overwrite)
 
     def __repr__(self) -> str:
         told = (self.facts["goal"], self.facts["verdict"])
