@@ -12,7 +12,8 @@ from imblearn.over_sampling import SMOTE
 from numpy.typing import NDArray
 from sklearn.svm import SVC
 
-from boundshift._boundary import Boundary, find_boundary
+from boundshift._boundary import find_boundary
+from boundshift._result.boundary import Boundary
 from boundshift._typing import FloatArray
 from boundshift.datasets import make_gaussians
 from boundshift.metrics import binary_metrics

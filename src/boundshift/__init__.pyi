@@ -1,7 +1,6 @@
 """Every public name of the package, once, with the module that it is loaded from."""
 
 from boundshift import streaming as streaming
-from boundshift._boundary import Boundary as Boundary
 from boundshift._boundary import find_boundary as find_boundary
 from boundshift._classifier import BoundShiftClassifier as BoundShiftClassifier
 from boundshift._groups import GroupBoundaries as GroupBoundaries
@@ -19,6 +18,7 @@ from boundshift._promises.prevalence import PrevalenceEstimate as PrevalenceEsti
 from boundshift._promises.prevalence import estimate_prevalence as estimate_prevalence
 from boundshift._promises.zone import Zone as Zone
 from boundshift._promises.zone import find_zone as find_zone
+from boundshift._result.boundary import Boundary as Boundary
 from boundshift._status import Status as Status
 from boundshift.curves import Blend as Blend
 from boundshift.curves import ClopperPearson as ClopperPearson

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift._boundary import Boundary, choose_claims, decide, restate
+from boundshift._boundary import choose_claims, decide
+from boundshift._result.boundary import Boundary, restate
 from boundshift._result.records import Record
 from boundshift._result.sql import group_expression
 from boundshift._scores import Scale, ScoreSample

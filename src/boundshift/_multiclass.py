@@ -35,8 +35,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift._boundary import Boundary, restate
 from boundshift._promises.planning import rows_needed
+from boundshift._result.boundary import Boundary, restate
 from boundshift._scores import ScoreSample
 from boundshift._search import ErrorsAt
 from boundshift._status import QUIET, Status

@@ -121,6 +121,16 @@ def as_generator(random_state: Any) -> np.random.Generator:
 # --- Columns --------------------------------------------------------------------------------------
 
 
+def refuse_lazy(name: str, values: object, remedy: str) -> None:
+    """Raise for labels or scores that are a column of an engine, and not in memory."""
+    library = type(values).__module__.partition(".")[0].strip("_")
+    in_memory = library == "polars" and hasattr(values, "__array__")
+    if library in ("dask", "dask_expr", "duckdb", "polars", "pyspark") and not in_memory:
+        raise InvalidInputError(
+            f"`{name}` must be in memory, got a {library} {type(values).__name__}. {remedy}"
+        )
+
+
 def as_column(name: str, values: ArrayLike, remedy: str, n_rows: int | None = None) -> NDArray[Any]:
     """Return one value for each row as a one-dimensional array.
 

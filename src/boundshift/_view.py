@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 
-from boundshift._boundary import Boundary, choose_claims, decide, warn_of
+from boundshift._boundary import choose_claims, decide
 from boundshift._promises.certificate import read_threshold
+from boundshift._result.boundary import Boundary, warn_of
 from boundshift._scores import ScoreSample
 from boundshift._typing import FloatArray
 from boundshift._words import number

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from html import escape
 from math import ceil, floor
 from typing import Any
 
@@ -42,6 +43,8 @@ METRICS_COMPARED = (
 # Words that end like a plural and are none.
 _NO_PLURALS = ("yes", "diabetes", "rabies", "measles", "mumps", "herpes", "always", "overseas")
 _KEYS = ("positive", "negative", "title", "unit")
+# Colours of the classes, between the shades for light and for dark paper.
+_COLORS = ("#2f8bc6", "#e0701f")
 
 
 @dataclass(frozen=True)
@@ -201,3 +204,31 @@ def summary_text(boundary: Any) -> str:
         f"By {boundary.curve} and {boundary.rule}. {boundary.curve.claim.value}",
     ]
     return "\n".join(lines)
+
+
+def boundary_html(boundary: Any) -> str:
+    """Return a :class:`~boundshift.Boundary` for a notebook: a sentence and a table.
+
+    Text takes the notebook's own colour on no background, so that it reads on light and dark pages.
+    """
+    cell = 'style="text-align:right;padding:2px 12px"'
+    name = 'style="text-align:left;padding:2px 12px 2px 0;font-weight:400"'
+    heads = "".join(
+        f'<th {cell} scope="col"><span style="color:{color}" aria-hidden="true">●</span> '
+        f"class {escape(str(label))}</th>"
+        for label, color in zip(boundary.labels, _COLORS, strict=True)
+    )
+    lines = ""
+    for title, values in class_rows(boundary):
+        shown = (number(v, "," if isinstance(v, int) else ".4g") for v in values)
+        cells = "".join(f"<td {cell}>{value}</td>" for value in shown)
+        lines += f'<tr><th {name} scope="row">{title}</th>{cells}</tr>'
+    by = f"By {boundary.curve} and {boundary.rule}. {boundary.curve.claim.value}"
+    return (
+        '<div style="max-width:560px;font-family:system-ui,sans-serif;line-height:1.45">'
+        f'<div style="font-size:1.1em;font-weight:600">{escape(decision(boundary))}</div>'
+        f'<div style="opacity:.75;margin-bottom:6px">{escape(boundary.message)}</div>'
+        '<table style="color:inherit;background:none;border-collapse:collapse;margin:4px 0 0">'
+        f"<thead><tr><td></td>{heads}</tr></thead><tbody>{lines}</tbody></table>"
+        f'<div style="opacity:.75;margin-top:6px">{escape(by)}</div></div>'
+    )

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift._boundary import Boundary
 from boundshift._promises.certificate import read_threshold
+from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample
 from boundshift._typing import FloatArray
 from boundshift._validation import as_column, as_labels, as_real_column, check_labels

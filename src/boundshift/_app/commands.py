@@ -27,10 +27,10 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._tables import Reading
 
 if TYPE_CHECKING:
-    from boundshift._boundary import Boundary
     from boundshift._groups import GroupBoundaries
     from boundshift._promises.certificate import Certificate
     from boundshift._promises.zone import Zone
+    from boundshift._result.boundary import Boundary
 
 __all__ = ["app"]
 
@@ -347,7 +347,8 @@ def report(
             )
         from boundshift._app.scores import ScoreTable, resampled_interval, set_apart
         from boundshift._app.tables import positive_note
-        from boundshift._boundary import decide, warn_of
+        from boundshift._boundary import decide
+        from boundshift._result.boundary import warn_of
         from boundshift._view import is_probability
         from boundshift.report import Report, RowDetails, collect_facts
         from boundshift.report._evidence import check_levels

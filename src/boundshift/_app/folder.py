@@ -17,9 +17,9 @@ import numpy as np
 from boundshift._app.columns import Column, Columns, Reason, Spelling, as_features
 from boundshift._app.fit import FittedTable
 from boundshift._app.tables import read_frame
-from boundshift._boundary import Boundary
 from boundshift._classifier import BoundShiftClassifier
 from boundshift._promises.zone import Zone
+from boundshift._result.boundary import Boundary
 from boundshift._result.records import check_format
 from boundshift._writing import exchange, write_whole
 from boundshift.exceptions import InvalidInputError

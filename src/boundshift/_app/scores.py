@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift._app.tables import label_values, order_classes, read_arrow
-from boundshift._boundary import Boundary, decide, decide_by_row, decide_on, warn_of
+from boundshift._boundary import decide, decide_by_row, decide_on
 from boundshift._groups import GroupBoundaries, find_boundaries
 from boundshift._promises.certificate import Certificate, certify_counts
 from boundshift._promises.zone import Zone, find_zone
+from boundshift._result.boundary import Boundary, warn_of
 from boundshift._scores import Scale, ScoreSample
 from boundshift._typing import BoolArray, FloatArray
 from boundshift.curves import ErrorCurve

@@ -8,9 +8,9 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift._boundary import Boundary
 from boundshift._promises.certificate import read_scores, read_threshold
 from boundshift._promises.monitor import ODDS_RATIOS
+from boundshift._result.boundary import Boundary
 from boundshift._typing import IndexArray
 from boundshift._validation import as_column, as_generator, count_missing
 from boundshift.exceptions import InvalidInputError

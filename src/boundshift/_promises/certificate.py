@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import hypergeom
 
-from boundshift._boundary import Boundary
+from boundshift._result.boundary import Boundary
 from boundshift._result.records import Record
 from boundshift._scores import LARGEST_SCORE, ScoreSample
 from boundshift._typing import BoolArray, FloatArray, IndexArray

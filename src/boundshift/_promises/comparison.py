@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom
 
-from boundshift._boundary import Boundary
 from boundshift._promises.certificate import read_scores, read_threshold
+from boundshift._result.boundary import Boundary
 from boundshift._validation import as_rows, as_share
 from boundshift.curves._uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
-from boundshift._boundary import check_probabilities, look_like_probabilities
 from boundshift._promises.certificate import Certificate, read_scores, read_threshold
+from boundshift._result.boundary import check_probabilities, look_like_probabilities
 from boundshift._result.records import Record, read_json
 from boundshift._typing import FloatArray
 from boundshift._validation import as_column, as_scores, as_share, count_missing

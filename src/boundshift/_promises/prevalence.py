@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
-from boundshift._boundary import Boundary, find_boundary
+from boundshift._boundary import find_boundary
 from boundshift._promises.certificate import bound_error, read_scores, read_threshold
+from boundshift._result.boundary import Boundary
 from boundshift._typing import FloatArray
 from boundshift._validation import as_rows, as_share
 

@@ -12,13 +12,9 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift._boundary import (
-    answer_in_kind,
-    check_probabilities,
-    decide,
-    look_like_probabilities,
-)
+from boundshift._boundary import decide
 from boundshift._promises.certificate import read_scores
+from boundshift._result.boundary import answer_in_kind, check_probabilities, look_like_probabilities
 from boundshift._result.records import Record
 from boundshift._result.sql import zone_expression
 from boundshift._scores import Scale, Scores, ScoreSample, settle

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift._boundary import Boundary, decide, decide_by_cluster, decide_by_row, restate
+from boundshift._boundary import decide, decide_by_cluster, decide_by_row
 from boundshift._multiclass import (
     ClassBiases,
     ClassRows,
@@ -25,6 +25,7 @@ from boundshift._promises.certificate import (
     certify_floors,
     certify_shares,
 )
+from boundshift._result.boundary import Boundary, restate
 from boundshift._scores import LEAST_WEIGHT, LogOdds, Scale, ScoreSample, judge_weights
 from boundshift._status import QUIET, Status
 from boundshift._typing import FloatArray, IndexArray

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import logit
 from sklearn.utils.validation import check_is_fitted
 
-from boundshift._boundary import Boundary
+from boundshift._result.boundary import Boundary
 from boundshift._typing import FloatArray
 from boundshift.exceptions import InvalidInputError
 from boundshift.models._scoring import MeanOfModels, Response, class_columns, look_up, unwrap

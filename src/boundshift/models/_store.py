@@ -21,8 +21,8 @@ from typing import Any, Literal
 
 from sklearn import model_selection
 
-from boundshift._boundary import Boundary
 from boundshift._promises.certificate import Certificate
+from boundshift._result.boundary import Boundary
 from boundshift._result.records import check_format
 from boundshift._writing import is_special, write_whole
 from boundshift.curves import CURVES, SLSQP, Exact

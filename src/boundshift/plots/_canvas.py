@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from boundshift._boundary import Boundary
+from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample
 from boundshift._typing import FloatArray
 from boundshift._view import choose_axis, settle_boundary

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift._boundary import Boundary
+from boundshift._result.boundary import Boundary
 from boundshift._scores import LogOdds, Scores, ScoreSample
 from boundshift._status import Status
 from boundshift._typing import BoolArray, FloatArray

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift._boundary import Boundary
+from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample
 from boundshift._typing import FloatArray
 from boundshift._validation import as_choice, as_share

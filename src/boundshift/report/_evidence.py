@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift._boundary import Boundary
 from boundshift._promises.certificate import Certificate, Scores, certify, certify_counts
 from boundshift._promises.zone import Zone
+from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample
 from boundshift._typing import BoolArray, FloatArray
 from boundshift._validation import (

@@ -309,7 +309,7 @@ class Source(Protocol):
 
 def read(data: Any, names: ColumnNames, element: int = -1) -> Source:
     """Return the source of some columns, or of pairs; arguments as in `scan_boundary`."""
-    engine = _ENGINES.get(library_of(data))
+    engine = _ENGINES.get(type(data).__module__.partition(".")[0])
     if engine != "spark" and element != -1:
         raise InvalidInputError(
             f"`element` must be left out but for a Spark frame, got {element!r} with "
@@ -331,21 +331,6 @@ def read(data: Any, names: ColumnNames, element: int = -1) -> Source:
             "boundshift.find_boundary."
         )
     return source
-
-
-def refuse_lazy(name: str, values: object, remedy: str) -> None:
-    """Raise for labels or scores that are a column of an engine, and not in memory."""
-    engine = _ENGINES.get(library_of(values), "arrow")
-    if engine != "arrow" and not (engine == "polars" and hasattr(values, "__array__")):
-        raise InvalidInputError(
-            f"`{name}` must be in memory, got a {engine.capitalize()} {type(values).__name__}. "
-            f"{remedy}"
-        )
-
-
-def library_of(value: object) -> str:
-    """Return the name of the library that a value's type comes from."""
-    return type(value).__module__.partition(".")[0]
 
 
 def _is_path(value: object) -> bool:

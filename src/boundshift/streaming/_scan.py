@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
 
-from boundshift._boundary import Boundary, choose_claims, decide, decide_on, warn_of
+from boundshift._boundary import choose_claims, decide, decide_on
 from boundshift._promises.certificate import (
     Certificate,
     Scores,
@@ -16,6 +16,7 @@ from boundshift._promises.certificate import (
     read_threshold,
 )
 from boundshift._promises.zone import Zone, as_errors, zone_of
+from boundshift._result.boundary import Boundary, warn_of
 from boundshift._scores import Scale, ScoreSample
 from boundshift._validation import as_choice, as_share
 from boundshift.curves import ErrorCurve

@@ -1,0 +1,401 @@
+"""The decision boundary as a record: `Boundary`."""
+
+from __future__ import annotations
+
+import math
+import sys
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boundshift._result.records import Record
+from boundshift._result.sql import label_expression
+from boundshift._status import QUIET, Status
+from boundshift._validation import as_known_scores, refuse_lazy
+from boundshift._words import boundary_html, summary_text
+from boundshift.curves import ErrorCurve
+from boundshift.curves._counts import ConfidenceCurve
+from boundshift.curves._paper import SupportGeometry
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.rules import Floors, Rule
+
+Pair = tuple[float, float]
+# Rounding may leave a probability this far outside [0, 1].
+_ROUNDING = 1e-6
+# Scores all in [0, 1] and on one side have this probability before they are called another scale.
+_UNLIKELY = 1e-3
+# Share of a class on the wrong side from which a boundary is of no use.
+_USELESS = 0.95
+
+
+@dataclass(frozen=True)
+class Boundary(Record):
+    """A decision boundary and what is claimed about it; pairs are (negative, positive).
+
+    Parameters
+    ----------
+    threshold : float
+        Predict positive iff score > threshold.
+    status : Status
+        What happened, and the remedy.
+    errors : tuple of float
+        The curve's claim on the share of each class on the wrong side; with the status REVERSED,
+        after the scores are negated. NaN, not known, for a class without rows. Use
+        :func:`~boundshift.certify` for a bound that holds.
+    wrong : tuple of int
+        Rows of each class on the wrong side of the threshold, among the rows that decided.
+    loss : float
+        The rule's minimum; infinite where a fallback is used.
+    n_samples : tuple of int
+        Rows of each class that decided; one may be 0 where a floor needs the other class only.
+    labels : tuple
+        Labels of the classes.
+    curve : ErrorCurve
+        The error curve, with its settings.
+    rule : Rule
+        What was minimised, with its settings.
+    plateau : tuple of float
+        Boundaries between which the rule is constant; the threshold is their middle.
+    resolution : float, default=0
+        Width of the widest bin of scores that the boundary depends on; 0 where every score is
+        known, as in memory.
+    geometry : SupportGeometry, default=None
+        The paper's confidences, means, radii and slack; None unless the curve is "support" and
+        the rule "sum".
+    detail : str, default=""
+        What happened in this problem, where the status is too general: which floor is missed, by
+        how much, and what would be needed.
+    scale : {"raw", "probability"}, default="raw"
+        Whether the scores were decided as given, or as probabilities on their log-odds. The
+        threshold is a score either way; the geometry of probabilities is in log-odds.
+    remarks : tuple of Status, default=()
+        What else is to be said: with floors, which are met or not whatever the scores are like,
+        that these are reversed, or no better than chance.
+
+    Examples
+    --------
+    >>> import boundshift
+    >>> boundary = boundshift.find_boundary([0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6])
+    >>> boundary
+    Boundary(threshold=3.5, status=OPTIMAL, n_samples=(5, 2), wrong=(0, 0))
+    """
+
+    threshold: float
+    status: Status
+    errors: Pair
+    wrong: tuple[int, int]
+    loss: float
+    n_samples: tuple[int, int]
+    labels: tuple[Any, Any]
+    curve: ErrorCurve
+    rule: Rule
+    plateau: Pair
+    resolution: float = 0.0
+    geometry: SupportGeometry | None = None
+    detail: str = ""
+    scale: str = "raw"
+    remarks: tuple[Status, ...] = ()
+
+    _format: ClassVar[str] = "boundshift.boundary"
+    _version: ClassVar[int] = 2
+
+    def __post_init__(self) -> None:
+        labels, n_samples, wrong = self.labels, self.n_samples, self.wrong
+        if not math.isfinite(self.threshold):
+            refused = f"`threshold` must be a finite number, got {self.threshold!r}"
+        elif labels[0] == labels[1]:
+            refused = f"`labels` must be two different ones, got {labels[0]!r} and {labels[1]!r}"
+        elif not all(
+            n > 0 or (n == 0 and math.isnan(error))
+            for n, error in zip(n_samples, self.errors, strict=True)
+        ):
+            refused = (
+                "`n_samples` must be above 0 for each class whose error is known, got "
+                f"{n_samples!r}"
+            )
+        # Sums of weights may differ in their last digit.
+        elif any(not 0 <= rows <= n * (1 + 1e-9) for rows, n in zip(wrong, n_samples, strict=True)):
+            refused = (
+                f"`wrong` must be from 0 to the rows of each class, {n_samples!r}, got {wrong!r}"
+            )
+        else:
+            return
+        raise InvalidInputError(
+            f"{refused}. Find the boundary again, or store it again with to_json or save."
+        )
+
+    def _impossible(self) -> str | None:
+        return None if self.scale in ("raw", "probability") else "scale"
+
+    @property
+    def message(self) -> str:
+        """What happened in this problem, and what to do about it."""
+        also = (remark.value for remark in self.remarks)
+        return " ".join(filter(None, [self.detail or self.status.value, *also, self.caution]))
+
+    @property
+    def statuses(self) -> tuple[Status, ...]:
+        """The status and all remarks."""
+        return (self.status, *self.remarks)
+
+    @property
+    def promised(self) -> bool | None:
+        """Whether all floors are promised; None where nothing is to be promised."""
+        if not (isinstance(self.rule, Floors) and isinstance(self.curve, ConfidenceCurve)):
+            return None
+        return self.status not in (Status.UNMET, Status.NOT_PROMISED)
+
+    @property
+    def caution(self) -> str:
+        """Warning that nearly every row of a class is on the wrong side; empty if none is due.
+
+        There is none with a cap on flagged rows, which asks for few alarms.
+        """
+        if isinstance(self.rule, Floors) and self.rule.flagged is not None:
+            return ""
+        for i in (0, 1):
+            if self.wrong[i] >= _USELESS * self.n_samples[i] > 0:
+                return (
+                    f"{self.wrong[i]:.6g} of {self.n_samples[i]:.6g} rows of class "
+                    f"{self.labels[i]!r} are on the wrong side: nearly every row is predicted as "
+                    f"{self.labels[1 - i]!r}. Use another rule, or a model that separates the "
+                    "classes."
+                )
+        return ""
+
+    @property
+    def needs_a_look(self) -> bool:
+        """Whether the status or a caution should be read before the boundary is used."""
+        return any(status not in QUIET for status in self.statuses) or bool(self.caution)
+
+    def __repr__(self) -> str:
+        return (
+            f"Boundary(threshold={self.threshold:.6g}, "
+            f"status={' '.join(status.name for status in self.statuses)}, "
+            f"n_samples={self.n_samples}, wrong={self.wrong})"
+        )
+
+    def _repr_html_(self) -> str:
+        return boundary_html(self)
+
+    def predict(self, y_score: Any) -> Any:
+        """Return the label of each score: the positive one iff score > threshold.
+
+        Parameters
+        ----------
+        y_score : array-like
+            Scores in memory, none of them missing. The answer is of the same kind: a series of
+            pandas or Polars with its index and name, an Arrow array, an array. For columns of
+            Spark, DuckDB and Polars use :meth:`to_sql`, for Dask ``map_blocks(boundary.predict)``.
+
+        Returns
+        -------
+        array of shape (n_samples,), or a column of the same kind, index and name
+
+        Raises
+        ------
+        InvalidInputError
+            If a score is NaN, None, masked or no number, or not on the scale of the boundary.
+
+        Examples
+        --------
+        >>> import boundshift, pandas
+        >>> boundary = boundshift.find_boundary([0, 0, 0, 1, 1], [0, 1, 2, 4, 5], curve="kth-point")
+        >>> boundary.predict([2.9, 3.1]).tolist()
+        [0, 1]
+        >>> boundary.predict(pandas.Series([2.9, 3.1], index=["ann", "bob"])).to_dict()
+        {'ann': 0, 'bob': 1}
+        """
+        refuse_lazy(
+            "y_score",
+            y_score,
+            "Label a Dask array by map_blocks(boundary.predict), a column of another engine by the "
+            "expression of boundary.to_sql.",
+        )
+        scores = as_known_scores(y_score)
+        if scores.size:
+            low, high = float(scores.min()), float(scores.max())
+            self.check_scale(low, high, scores.size, refuse=False)
+        above = scores > self.threshold
+        return answer_in_kind(y_score, np.array(self.labels)[above.astype(np.intp)])
+
+    def check_scale(self, low: float, high: float, n_samples: int, *, refuse: bool = True) -> None:
+        """Raise or warn if scores are not on the scale of the boundary.
+
+        Parameters
+        ----------
+        low, high : float
+            The least and the largest score.
+        n_samples : int
+            Number of scores.
+        refuse : bool, default=True
+            Whether probabilities are refused by a boundary on raw scores; False warns.
+
+        Raises
+        ------
+        InvalidInputError
+            If the boundary is on probabilities and a score is outside [0, 1]. Or if the boundary
+            is on raw scores, its threshold is outside [0, 1] and all scores are inside, which is
+            unlikely for that number of rows.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> boundary = boundshift.find_boundary([0, 0, 0, 1, 1], [0.1, 0.2, 0.3, 0.7, 0.8])
+        >>> boundary.check_scale(-2.5, 3.1, 100)
+        Traceback (most recent call last):
+        boundshift.exceptions.InvalidInputError: `y_score` must be probabilities, as the ...
+        """
+        if self.scale == "probability":
+            check_probabilities(low, high)
+            return
+        if 0.0 <= self.threshold <= 1.0:
+            return
+        flagged = self.wrong[0] + self.n_samples[1] - self.wrong[1]
+        share = flagged / sum(self.n_samples)
+        one_side = share if self.threshold < 0.0 else 1.0 - share
+        if not look_like_probabilities(low, high, n_samples, one_side):
+            return
+        message = (
+            "`y_score` must be on the scale of the scores that chose the boundary, whose "
+            f"threshold is {self.threshold:.6g}, got {n_samples:,} scores from {low:.6g} to "
+            f"{high:.6g}, all on one side of it, like probabilities. Use the same scores as "
+            "before, such as positive_scores of the classifier."
+        )
+        if refuse:
+            raise InvalidInputError(message)
+        warnings.warn(message, BoundaryWarning, stacklevel=3)
+
+    def to_sql(self, column: str | Sequence[str], *, dialect: str = "ansi") -> str:
+        """Return an SQL expression for the label of a row, to the last digit of the threshold.
+
+        Parameters
+        ----------
+        column : str or sequence of str
+            Name of the column of scores; ``("table", "score")`` for one with its table.
+        dialect : str, default="ansi"
+            How the database writes names and texts: "ansi", "bigquery", "duckdb", "mysql",
+            "postgres", "snowflake", "spark", "sqlite" or "sqlserver".
+
+        Returns
+        -------
+        str
+            Names are quoted and labels escaped. A row without a score gets NULL, as does NaN in
+            dialects that have it; "ansi" does not test for NaN, which some databases order above
+            every number.
+
+        Raises
+        ------
+        InvalidInputError
+            If the dialect is not known, or a label or the name cannot be written in it.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> labels = ["no", "no", "no", "yes", "yes"]
+        >>> boundary = boundshift.find_boundary(labels, [0, 1, 2, 4, 5], curve="kth-point")
+        >>> print(boundary.to_sql("order"))  # doctest: +NORMALIZE_WHITESPACE
+        CASE WHEN "order" > 3.0000000000000000E+00 THEN 'yes'
+             WHEN "order" <= 3.0000000000000000E+00 THEN 'no' END
+        """
+        return label_expression(column, self.threshold, self.labels, dialect)
+
+    def plot(self, y_true: Any, y_score: Any, **settings: Any) -> Any:
+        """Draw error rates and rule at every threshold, around the boundary.
+
+        Parameters
+        ----------
+        y_true, y_score : array-like of shape (n_samples,)
+            Labels and scores: the rows that decided, or fresh rows.
+        **settings : dict
+            ``old_threshold``, ``interval``, ``confidence`` and ``ax``, as in
+            :meth:`~boundshift.plots.ThresholdDisplay.from_predictions`.
+
+        Returns
+        -------
+        ThresholdDisplay
+            Drawn; its ``figure_`` is the figure.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> y, s = [0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6]
+        >>> boundshift.find_boundary(y, s).plot(y, s).ax_.get_title()
+        'Predict 1 if score > 3.5, else 0'
+        """
+        # Imported by name, since figures import boundaries.
+        display = import_module("boundshift.plots").ThresholdDisplay
+        return display.from_predictions(y_true, y_score, boundary=self, **settings)
+
+    def summary(self) -> str:
+        """Return a readable account of the boundary.
+
+        Recall, precision, F1 and the share flagged are counted among the rows that decided.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> y = [0, 0, 0, 0, 0, 1, 1]
+        >>> print(boundshift.find_boundary(y, [0, 1, 1, 2, 1, 5, 6]).summary())
+        Predict 1 if score > 3.5, else 0
+        The optimum: no other boundary is better by the rule.
+                                 class 0       class 1
+        rows                           5             2
+        on the wrong side              0             0
+        claimed error           0.007588     0.0006267
+        loss                    0.004113
+        Rows that decided: recall 1, precision 1, F1 1, flagged 28.57%
+        By Blend(rows=10.0) and GMean(tolerance=0.0025). An estimate of the error, not ... on it.
+        """
+        return summary_text(self)
+
+
+def look_like_probabilities(low: float, high: float, n_samples: int, share: float) -> bool:
+    """Return whether scores are likely probabilities, given the share expected on their side.
+
+    All lie in [0, 1], and that many rows would rarely all fall on one side of a raw threshold.
+    """
+    return 0.0 <= low < high <= 1.0 and share**n_samples < _UNLIKELY
+
+
+def check_probabilities(low: float, high: float) -> None:
+    """Raise if scores with these extremes cannot be probabilities."""
+    if low < -_ROUNDING or high > 1.0 + _ROUNDING:
+        raise InvalidInputError(
+            "`y_score` must be probabilities, as the scores that chose the boundary were, got "
+            f"scores from {low:.6g} to {high:.6g}. Use predict_proba, not decision_function."
+        )
+
+
+def answer_in_kind(scores: Any, labels: NDArray[Any]) -> Any:
+    """Return labels as what the scores are: a series of pandas or Polars, Arrow, or an array."""
+    pandas, polars, arrow = (sys.modules.get(name) for name in ("pandas", "polars", "pyarrow"))
+    if pandas is not None and isinstance(scores, pandas.Series):
+        return pandas.Series(labels, index=scores.index, name=scores.name)
+    if polars is not None and isinstance(scores, polars.Series):
+        # Polars would make a column of objects from an array of objects.
+        return polars.Series(scores.name, labels.tolist() if labels.dtype == object else labels)
+    if arrow is not None and isinstance(scores, arrow.Array):
+        return arrow.array(labels)
+    if arrow is not None and isinstance(scores, arrow.ChunkedArray):
+        ends = np.cumsum([len(chunk) for chunk in scores.chunks])[:-1]
+        kind = arrow.array(labels).type
+        return arrow.chunked_array(np.split(labels, ends) if scores.num_chunks else [], kind)
+    return labels
+
+
+def restate(boundary: Boundary, status: Status, detail: str = "") -> Boundary:
+    """Return a boundary with another status; one that needs a second look becomes a remark."""
+    kept = tuple(s for s in boundary.statuses if s not in QUIET and s is not status)
+    return replace(boundary, status=status, detail=detail, remarks=kept)
+
+
+def warn_of(boundary: Boundary, stacklevel: int) -> None:
+    """Warn of a boundary that needs a second look."""
+    if boundary.needs_a_look:
+        warnings.warn(boundary.message, BoundaryWarning, stacklevel=stacklevel)
