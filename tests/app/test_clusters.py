@@ -1,4 +1,4 @@
-"""`--cluster COLUMN` counts whole patients in three commands."""
+"""Patients with several rows: kept together by `fit`, counted as one by every bound."""
 
 import json
 
@@ -7,62 +7,166 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from boundshift import BoundShiftClassifier, Monitor, certify, find_zone, load
+from boundshift import (
+    BoundShiftClassifier,
+    Floors,
+    InvalidInputError,
+    Monitor,
+    certify,
+    find_zone,
+    load,
+)
 from boundshift._app import app
+from boundshift._app.columns import Reason, choose_columns, find_cluster
+from boundshift._app.fit import fit_table
+from boundshift.curves import Empirical
 
 
-def call(*words):
-    return CliRunner().invoke(app, [*map(str, words)])
+def call(*words, code=0):
+    found = CliRunner().invoke(app, [*map(str, words)])
+    assert found.exit_code == code, found.output
+    return found
+
+
+def visits(seed, n, most=8):
+    """Return patients with up to `most` visits each, and an effect that is the patient's own."""
+    rng = np.random.default_rng(seed)
+    is_ill = rng.random(n) < 0.35
+    own = 1.5 * rng.normal(size=n) + 1.2 * is_ill
+    of = np.repeat(np.arange(n), rng.integers(1, most + 1, n))
+    return pd.DataFrame(
+        {
+            "PatientID": rng.permutation(10 * n)[of] + 1000,
+            "risk": own[of] + 0.5 * rng.normal(size=len(of)),
+            "ill": is_ill[of].astype(int),
+        }
+    )
 
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory):
-    """Return a table of patients with five rows each, and where it is."""
-    rng = np.random.default_rng(0)
-    ill = np.repeat(rng.random(200) < 0.4, 5)
-    risk = 2.5 * ill + np.repeat(rng.normal(size=200), 5) + 0.5 * rng.normal(size=1000)
-    patient = [f"p{i}" for i in np.repeat(np.arange(200), 5)]
-    frame = pd.DataFrame({"patient": patient, "ill": ill.astype(int), "risk": risk})
-    path = tmp_path_factory.mktemp("rows") / "rows.csv"
+    """Return a table of visits, where it is, and the folder that was fitted on it."""
+    frame, place = visits(0, 150), tmp_path_factory.mktemp("rows")
+    path, folder = place / "rows.csv", place / "ill"
     frame.to_csv(path, index=False)
-    return frame, path
+    told = call("fit", path, "--target", "ill", "--out", folder)
+    return frame, path, folder, told
+
+
+def test_new_patients_keep_the_bounds_of_a_fit():
+    """Rates over patients of a large second sample, by pandas; 5% of 16 bounds may be broken."""
+    new, broken = visits(99, 20_000), 0
+    for seed in range(8):
+        found = fit_table(visits(seed, 150), "ill", seed=seed)
+        assert found.certificate.certified
+        assert found.columns.features == ["risk"]
+        flagged = found.model.positive_scores(new[["risk"]]) > found.boundary.threshold
+        wrong = new.assign(wrong=flagged != (new.ill == 1)).groupby(["ill", "PatientID"]).wrong
+        rates = wrong.mean().groupby("ill").mean()
+        broken += int((rates.to_numpy() > found.certificate.error_bounds).sum())
+    assert broken <= 2
+
+
+def test_no_patient_is_on_both_sides(rows):
+    frame = rows[0]
+    found = fit_table(frame, "ill")
+    ids = np.asarray(found.details.cluster)  # the first row of each row's patient
+    judged = set(frame.PatientID.iloc[ids])
+    assert len(ids) == frame.PatientID.isin(judged).sum()
+    assert found.certificate.n_clusters is not None
+    assert found.certificate == certify(*found.judged, found.boundary, cluster=ids)
+    assert found.interval is None
+    deciding = found.model.deciding_sample_.rows
+    assert len(deciding) + len(ids) == len(frame)
+
+
+def test_what_fit_says_and_keeps(rows):
+    frame, path, folder, told = rows
+    n = frame.PatientID.nunique()
+    assert f"'PatientID' repeats ({len(frame)} rows of {n})" in told.stderr
+    stored = json.loads((folder / "certificate.json").read_text())
+    assert "rates are averages over them" in stored["reason"]
+    listed = call("predict", folder, path, "--top", 5).stdout.splitlines()
+    assert listed[0].split(",")[0] == "PatientID"
+
+
+def test_rows_are_independent_if_a_user_says_so(rows):
+    frame = rows[0]
+    found = fit_table(frame, "ill", cluster="none")
+    assert found.certificate.n_clusters is None
+    assert any("taken as independent, as asked" in note for note in found.notes)
+
+
+def test_floors_of_patients_are_promised_or_estimates():
+    frame = visits(1, 400)
+    promised = fit_table(frame, "ill", rule=Floors(recall=0.8))
+    assert promised.boundary.curve.name == "betting"
+    assert promised.certificate.n_clusters is not None
+    capped = fit_table(frame, "ill", rule=Floors(precision=0.5))
+    assert capped.boundary.curve == Empirical()
+    assert any("estimates here, not promises" in note for note in capped.notes)
+
+
+def test_too_few_patients_are_refused():
+    few = visits(2, 12, most=40)
+    with pytest.raises(InvalidInputError, match=r"at least 10 different 'PatientID'.*cluster none"):
+        fit_table(few, "ill")
+    with pytest.raises(InvalidInputError, match="'clinic'"):
+        fit_table(few, "ill", cluster="clinic")
+
+
+N = 400
+FEW, MANY, TEXT = np.arange(N) % 26, np.arange(N) // 4, [f"p{i % 90}" for i in range(N)]
+IDS = ["PatientID", "PatientenNr", "patient_id", "patientid", "Fallnummer", "id_paciente", "MRN"]
+IDS += ["Numéro patient", "patient_nbr", "Kundenkennung", "device_id", "customer"]
+
+
+@pytest.mark.parametrize("name", IDS)
+@pytest.mark.parametrize("ids", [MANY, TEXT])
+def test_ids_that_repeat_are_found_by_their_names(name, ids):
+    frame = pd.DataFrame({name: ids, "age": np.arange(N) % 7, "ill": np.arange(N) % 2})
+    columns = choose_columns(frame, "ill")
+    assert columns.left_out == {name: Reason.REPEATS}
+    assert find_cluster(frame, columns) == name
+
+
+@pytest.mark.parametrize("name", ["admission_type_id", "customer", "visit_number", "paid", "grid"])
+def test_codes_of_categories_and_counts_are_no_ids(name):
+    frame = pd.DataFrame({name: FEW, "age": np.arange(N) % 7, "ill": np.arange(N) % 2})
+    assert choose_columns(frame, "ill").left_out == {}
+
+
+def test_of_several_ids_the_coarsest_of_a_person_counts():
+    frame = pd.DataFrame({"patient_id": MANY, "case_id": np.arange(N) // 2, "site_id": MANY // 3})
+    frame = frame.assign(age=np.arange(N) % 7, ill=np.arange(N) % 2)
+    assert find_cluster(frame, choose_columns(frame, "ill")) == "patient_id"
 
 
 def test_a_zone_of_patients(rows):
-    frame, path = rows
-    how = ("--score", "risk", "--label", "ill", "--cluster", "patient")
-    found = call("threshold", path, *how, "--zone", "0.1,0.1", "--json")
-    assert found.exit_code == 0, found.output
-    stored = json.loads(found.stdout)
-    expected = find_zone(frame.ill, frame.risk, 0.1, cluster=frame.patient)
+    frame, path, *_ = rows
+    how = ("--score", "risk", "--label", "ill", "--cluster", "PatientID")
+    stored = json.loads(call("threshold", path, *how, "--zone", "0.3,0.3", "--json").stdout)
+    expected = find_zone(frame.ill, frame.risk, 0.3, cluster=frame.PatientID)
     assert (stored["low"], stored["high"]) == pytest.approx((expected.low, expected.high))
     assert stored["n_clusters"] == list(expected.n_clusters)
-    alone = call("threshold", path, *how)
-    assert alone.exit_code != 0
-    assert "--cluster must go with --zone" in alone.output
+    assert "--cluster must go with --zone" in call("threshold", path, *how, code=1).output
 
 
 def test_a_folder_certified_and_watched_by_patients(rows, tmp_path):
-    frame, _ = rows
-    first, later = tmp_path / "first.csv", tmp_path / "later.csv"
-    frame[:500].to_csv(first, index=False)
-    frame[500:].to_csv(later, index=False)
-    folder = tmp_path / "ill"
-    fitted = call("fit", first, "--target", "ill", "--drop", "patient", "--out", folder)
-    assert fitted.exit_code == 0, fitted.output
-    found = call("certify", folder, later, "--cluster", "patient", "--json")
-    assert found.exit_code == 0, found.output
+    folder, rest = rows[2], visits(5, 80)
+    later = tmp_path / "later.csv"
+    rest.to_csv(later, index=False)
+    found = call("certify", folder, later, "--json")
     model = load(folder / "model.skops")
     assert isinstance(model, BoundShiftClassifier)
-    rest = frame[500:]
     scores = model.positive_scores(rest[["risk"]])
-    expected = certify(rest.ill, scores, model.boundary_.threshold, cluster=rest.patient)
+    expected = certify(rest.ill, scores, model.boundary_.threshold, cluster=rest.PatientID)
     stored = json.loads(found.stdout)
     assert stored["error_bounds"] == pytest.approx(expected.error_bounds)
-    (folder / "certificate.json").write_text(found.stdout)
-    counted = call("monitor", folder, later, "--cluster", "patient")
-    assert counted.exit_code == 0, counted.output
+    alone = json.loads(call("certify", folder, later, "--cluster", "none", "--json").stdout)
+    assert alone["n_clusters"] is None
+    when = call("monitor", folder, later, "--when", "PatientID", code=1)
+    assert "--when must go without clusters, got them by 'PatientID'" in when.output
+    call("monitor", folder, later)
     state = Monitor.load(folder / "monitor.json")
     assert state.n_samples == expected.n_samples
-    again = call("monitor", folder, first, "--cluster", "patient", "--when", "patient")
-    assert "--cluster must go without --when" in again.output

@@ -136,12 +136,16 @@ LEFT_OUT = {
     Reason.COUNTS: {
         "row": np.arange(N),
         "tens": np.arange(N) * 10,
-        "visit ID": np.arange(N) * 3 // 4 * 17 % 1000,
+        "visit ID": np.maximum(np.arange(N), 1) * 17 % 1000,
         **dict.fromkeys(
             ["patient_id", "PatientID", "CustomerID", "customerId", "MRN", "nhs_number"], SPREAD
         ),
     },
-    Reason.DISTINCT: {"name": [f"person {i}" for i in range(N)]},
+    Reason.DISTINCT: {"remark": [f"person {i}" for i in range(N)]},
+    Reason.NAMES: {
+        name: [f"person {i % 9}" for i in range(N)]
+        for name in ("name", "Nachname", "last_name", "Prénom", "customer name")
+    },
     Reason.DATES: {
         "day": DAYS,
         "date": [day.date() for day in DAYS],
@@ -180,6 +184,7 @@ def test_what_is_kept():
     numbers = {"few": np.arange(N) % 9, "share": shuffled / 7, "any": shuffled}
     numbers |= dict.fromkeys(("paid", "humid", "valid", "number_of_rooms"), shuffled * 7)
     words = {"truth": [True, False] * (N // 2), "word": ["a", "b", None] * (N // 3)}
+    words["product_name"] = words["word"]
     columns = chosen(**numbers, **words)
     assert columns.numbers == list(numbers)
     assert columns.categories == list(words)

@@ -114,7 +114,7 @@ def test_spelled_numbers_are_learned_and_predicted(run, table, tmp_path, fitted)
 
 
 def test_roles_on_the_command_line_overrule_what_is_inferred(run, table, tmp_path):
-    new = table.assign(price=table["price"].round(-3), who=np.arange(N) % 7)
+    new = table.assign(price=table["price"].round(-3), who=np.arange(N) * 7)
     new.to_csv(tmp_path / "t.csv", index=False)
     roles = ["--category", "price", "--drop", "code", "--id", "who"]
     shown = " ".join(run("fit", "t.csv", "--target", "ill", *roles).stdout.split())

@@ -49,7 +49,7 @@ _OPTIONS = {
     "y_score": "score",
     "y_true": "label",
 }
-_SAME = "by confidence curve keep metric prevalence rule then threshold top zone"
+_SAME = "by cluster confidence curve keep metric prevalence rule then threshold top zone"
 _OPTIONS |= {name: name for name in _SAME.split()}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -38,6 +39,21 @@ _TRUTHS |= dict.fromkeys(("false", "0", "0.0"), "false")
 _ID_WORDS = {"id", "ids", "uuid", "guid", "index", "idx", "key", "rownames", "mrn", "ssn"}
 _NUMBER_WORDS = {"no", "nr", "num", "number", "record", "account", "row"}
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+# Ids that repeat: words for an id, for a number that is one beside a word for a case, and cases.
+_REPEATED_IDS = {"id", "uuid", "guid", "mrn", "ssn", "kennung", "identifier"}
+_CASE_NUMBERS = {"no", "nr", "num", "nbr", "number", "nummer", "numero"}
+_CASES = {
+    *("patient", "patienten", "paciente", "case", "fall", "person", "personen", "personal"),
+    *("subject", "proband", "probanden", "participant", "customer", "kunde", "kunden", "client"),
+    *("cliente", "user", "member", "mitglieds", "account", "policy", "student", "employee"),
+}
+_NAMES = {
+    *("surname", "lastname", "firstname", "fullname", "nachname", "vorname", "familienname"),
+    *("nom", "prenom", "nombre", "apellido", "apellidos"),
+}
+_NAME_PARTS = {"first", "last", "full", "family", "given", "middle"}
+# So many ids are more than categories; and such a share of rows shares its id with others.
+_MANY_IDS, _SHARED = 30, 0.05
 # Text with more distinct values than this share of the rows identifies rows.
 _NAMING_SHARE = 0.5
 _FEW_ROWS = 20
@@ -75,6 +91,8 @@ class Reason(Enum):
     CONSTANT = "it never varies"
     COUNTS = "it counts or names the rows"
     DISTINCT = "most of its values are different, as names or free text are"
+    NAMES = "it holds names of people; --category uses them"
+    REPEATS = "it is an id, which means nothing for new ones; --category uses it"
 
 
 @dataclass(frozen=True)
@@ -346,6 +364,11 @@ def _understand(cells: Any, labelled: Any, name: str, role: Role | None) -> Colu
     if distinct == 1:
         return Column(reason=Reason.CONSTANT)
     spelling, why = find_spelling(given)
+    if spelling.kind is Cells.WORD and _is_name(name):
+        return Column(reason=Reason.NAMES)
+    is_real = spelling.kind is Cells.NUMBER and (read_cells(given, spelling, name) % 1 != 0).any()
+    if not is_real and _rank_id(name, distinct) and _share_ids(given):
+        return Column(reason=Reason.REPEATS)
     if spelling.kind is Cells.NUMBER:
         if _counts(read_cells(cells, spelling, name).dropna(), name):
             return Column(reason=Reason.COUNTS)
@@ -353,6 +376,64 @@ def _understand(cells: Any, labelled: Any, name: str, role: Role | None) -> Colu
     if distinct > _NAMING_SHARE * len(given) and (len(given) > _FEW_ROWS or _is_id(name)):
         return Column(reason=Reason.DISTINCT)
     return _category(given, spelling, why)
+
+
+def find_cluster(frame: Any, columns: Columns) -> str | None:
+    """Return the column of ids that repeat, such as the patient's; of several, the coarsest.
+
+    One that a user drops or calls an id counts, too. None if there is none.
+    """
+    ranks = {}
+    for name, why in columns.left_out.items():
+        if why in (Reason.REPEATS, Reason.DROP, Reason.ID):
+            given = with_gaps(frame[name]).dropna()
+            distinct = given.astype(str).nunique()
+            rank = _rank_id(name, distinct) or (1 if why is Reason.ID else 0)
+            if rank and distinct > 1 and _share_ids(given.astype(str)):
+                ranks[name] = (rank, -distinct)
+    return max(ranks, key=lambda name: ranks[name]) if ranks else None
+
+
+def _share_ids(given: Any) -> bool:
+    """Return whether a sizeable share of rows shares its id with another row."""
+    sizes = given.value_counts()
+    return bool(sizes[sizes > 1].sum() >= _SHARED * len(given))
+
+
+def _words_of(name: str) -> list[str]:
+    """Return the words of a name, without accents; patientid and Fallnummer are two each."""
+    plain = unicodedata.normalize("NFKD", name)
+    words = [word.casefold() for word in _WORD.findall("".join(filter(str.isascii, plain)))]
+    for ending in sorted(_REPEATED_IDS | _CASE_NUMBERS, key=len, reverse=True):
+        if words and words[-1].removesuffix(ending) in _CASES and words[-1] not in _CASES:
+            return [*words[:-1], words[-1].removesuffix(ending), ending]
+    return words
+
+
+def _rank_id(name: str, distinct: int) -> int:
+    """Return 2 for the id of a person or case, 1 for another one, 0 for none, by name.
+
+    Few values are codes of categories, as in admission_type_id, unless the name has a case.
+    """
+    words = _words_of(name)
+    if words in (["mrn"], ["ssn"]):
+        return 2
+    if not words or (len(words) == 1 and words[0] in _CASES):
+        return 2 if words and distinct > _MANY_IDS else 0
+    if words[0] in ("id", "numero"):
+        words = [*words[1:], words[0]]
+    mark, of = words[-1], words[-2] if len(words) > 1 else ""
+    if mark in _REPEATED_IDS | _CASE_NUMBERS and of in _CASES:
+        return 2 if distinct > 2 else 0
+    return int(mark in _REPEATED_IDS and distinct > _MANY_IDS)
+
+
+def _is_name(name: str) -> bool:
+    """Return whether a column's title is that of people's names."""
+    words = _words_of(name)
+    of = words[-2] if len(words) > 1 else ""
+    is_named = words[-1:] in (["name"], ["names"]) and (not of or of in _CASES | _NAME_PARTS)
+    return is_named or words[-1:] in [[word] for word in _NAMES]
 
 
 def _category(given: Any, spelling: Spelling, why: str) -> Column:

@@ -175,6 +175,7 @@ def _print_boundary(found: Boundary, certificate: Certificate, score: str) -> No
     "boundshift fit patients.csv --target ill --model boosting --recall-floor 0.9 --out ill",
     "boundshift fit patients.csv --target ill --positive yes --ignore unknown",
     "boundshift fit patients.csv --target ill --zone 0.05,0.05",
+    "boundshift fit visits.csv --target ill --cluster patient",
     "boundshift fit donors.csv --target gives --capacity 50/400",
     "boundshift fit patients.csv --target ill --model logistic,forest,boosting",
     "boundshift predict ill new.csv --out predictions.csv",
@@ -191,6 +192,7 @@ def fit(
     model: str = "logistic",
     out: Path = Path("boundshift-fit"),
     by: list[str] | None = None,
+    cluster: str | None = None,
     zone: str | None = None,
     seed: int = 0,
     force: bool = False,
@@ -206,7 +208,7 @@ def fit(
         from boundshift._app.fit import fit_table
         from boundshift._app.folder import check_folder, report_facts, write_folder
         from boundshift._app.tables import read_frame
-        from boundshift._promises.zone import zone_of
+        from boundshift._promises.zone import find_zone
 
         check_folder(out, force)
         allowed = read_zone_errors(zone)
@@ -224,9 +226,14 @@ def fit(
             seed=seed,
             roles=roles.by_column(),
             by=by or (),
+            cluster=cluster,
             progress=show,
         )
-        found = None if allowed is None else zone_of(fitted.test, allowed, goal.confidence)
+        found = None
+        if allowed is not None:
+            how: dict[str, Any] = {"pos_label": fitted.labels[1], "scale": "raw"}
+            how["cluster"] = fitted.details.cluster
+            found = find_zone(*fitted.judged, allowed, goal.confidence, **how)
         facts = report_facts(fitted, out, called.names(), zone=found)
         written = write_folder(fitted, facts, out, force=force, zone=found)
     print_notes(fitted.notes)

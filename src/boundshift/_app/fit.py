@@ -17,13 +17,21 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import StratifiedGroupKFold, train_test_split
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
-from boundshift._app.columns import Cells, Columns, Role, Spelling, as_features, choose_columns
+from boundshift._app.columns import (
+    Cells,
+    Columns,
+    Role,
+    Spelling,
+    as_features,
+    choose_columns,
+    find_cluster,
+)
 from boundshift._app.comparison import (
     baseline_thresholds,
     comparison_row,
@@ -36,12 +44,12 @@ from boundshift._boundary import choose_claims
 from boundshift._classifier import BoundShiftClassifier
 from boundshift._promises.certificate import Certificate, certify
 from boundshift._result.boundary import Boundary
-from boundshift._scores import ScoreSample
+from boundshift._scores import Scale, ScoreSample
 from boundshift._typing import BoolArray, FloatArray, IntArray
-from boundshift.curves import ErrorCurve
+from boundshift.curves import ClopperPearson, Empirical, ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
-from boundshift.models._training import set_random_states
+from boundshift.models._training import is_promise, set_random_states
 from boundshift.report._evidence import MOST_LEVELS, RowDetails, check_levels, own_probability
 from boundshift.rules import Floors, Rule
 from boundshift.streaming._tables import check_names
@@ -58,6 +66,7 @@ MODELS = {
 _MOST_CATEGORIES = 30
 _TEST_SHARE = 0.3
 _FEW = 50
+_LEAST_IDS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +98,8 @@ class FittedTable:
     """Which rows are left out or are copies, and how the model was chosen."""
     models: list[dict[str, Any]]
     """Models that were tried, the chosen one first."""
+    cluster: str | None = None
+    """Column of ids whose rows stay together and are bounded as clusters."""
 
     @property
     def boundary(self) -> Boundary:
@@ -119,6 +130,7 @@ def fit_table(
     seed: int = 0,
     roles: Mapping[str, Role] | None = None,
     by: Sequence[str] = (),
+    cluster: str | None = None,
     progress: Show | None = None,
 ) -> FittedTable:
     """Prepare, split, train, shift, certify and compare.
@@ -126,6 +138,9 @@ def fit_table(
     Three rows in ten, of each class, are set aside first; they decide nothing and certify the
     result. Scores of rows left out of training decide, as in cross-validation; of several models
     these scores choose the one with the least loss of the rule, before the test rows are looked at.
+
+    Where ids repeat, rows of one id stay together in every split, and rates that are bounded are
+    averages over ids. `cluster` names the column; None finds it, "none" takes rows as independent.
 
     Arguments are the options of ``boundshift fit``; `frame` is a pandas DataFrame with gaps and
     categories as they are, `model` has one or more names of `MODELS` with commas between them, and
@@ -138,22 +153,33 @@ def fit_table(
     frame, ignored = drop_labels(frame, target, ignore)
     symmetric = choose_claims(curve, rule)[1].symmetric
     kept, y, labels = read_target(frame, target, positive, symmetric=symmetric)
+    roles = dict(roles or {})
+    if cluster in frame.columns:
+        roles.setdefault(str(cluster), Role.ID)
     columns = choose_columns(frame, target, roles)
+    ids, cluster, grouped = _read_clusters(kept, y, columns, cluster)
+    curve, estimated = _drop_promise(curve, rule, ids)
     estimators = {name: make_model(name, columns) for name in _split(model)}
     X = as_features(kept, columns)
     groups = {name: check_levels(name, with_gaps(kept[name])) for name in by}
-    copies, repeated = find_copies(X, y)
+    copies, repeated = find_copies(X, y) if ids is None else (ids, [])
     learn, judge = split_rows(y, seed, copies)
+    how: dict[str, Any] = {} if ids is None else {"groups": ids[learn]}
     X_learn, X_judge, named = X.iloc[learn], X.iloc[judge], np.array(labels)[y]
 
     tried: dict[str, BoundShiftClassifier] = {}
     for name, estimator in estimators.items():
         show(f"train: {MODELS[name]}", 0, 1)
         tried[name] = BoundShiftClassifier(
-            estimator, curve=curve, rule=rule, pos_label=labels[1], random_state=seed
+            estimator,
+            curve=curve,
+            rule=rule,
+            cv=5 if ids is None else StratifiedGroupKFold(5),
+            pos_label=labels[1],
+            random_state=seed,
         )
         with _quiet():
-            tried[name].fit(X_learn, named[learn])
+            tried[name].fit(X_learn, named[learn], **how)
         show(f"train: {MODELS[name]}", 1, 1)
     best = min(tried, key=lambda name: (_loss(tried[name]), -_area(tried[name])))
     shifted = tried[best]
@@ -180,10 +206,14 @@ def fit_table(
     show("compare with other methods", 1, 1)
 
     show("resample the threshold", 0, 1)
-    interval = resampled_interval(deciding, curve, rule, "probability" if is_probability else "raw")
+    interval = None
+    if ids is None:
+        scale: Scale = "probability" if is_probability else "raw"
+        interval = resampled_interval(deciding, curve, rule, scale)
     show("resample the threshold", 1, 1)
     sizes = len(y) - int(y.sum()), int(y.sum())
-    said = [*ignored, *repeated]
+    judged_ids = None if ids is None else ids[judge]
+    said = [*ignored, *grouped, *estimated, *repeated]
     if len(tried) > 1:
         others = ", ".join(str(row["method"]) for row in models[1:])
         said.append(
@@ -193,7 +223,7 @@ def fit_table(
     return FittedTable(
         model=shifted,
         name=MODELS[best],
-        certificate=certify(named[judge], scores, boundary, confidence),
+        certificate=certify(named[judge], scores, boundary, confidence, cluster=judged_ids),
         columns=columns,
         target=target,
         comparison=comparison,
@@ -201,7 +231,10 @@ def fit_table(
         training=(named[learn], shifted.positive_scores(X_learn)),
         judged=(named[judge], scores),
         details=RowDetails(
-            own_probability(shifted, X_judge), _groups_of(groups, X, columns, judge), decisions
+            own_probability(shifted, X_judge),
+            _groups_of(groups, X, columns, judge),
+            decisions,
+            cluster=judged_ids,
         ),
         interval=interval,
         notes=(
@@ -211,7 +244,64 @@ def fit_table(
         ),
         counted=" ".join(said),
         models=models,
+        cluster=cluster,
     )
+
+
+def _read_clusters(
+    kept: Any, y: IntArray, columns: Columns, cluster: str | None
+) -> tuple[IntArray | None, str | None, list[str]]:
+    """Return the first row of each row's id, the column of ids, and what is said of it.
+
+    None, None where rows are independent. A row without an id is one of its own.
+    """
+    found = find_cluster(kept, columns)
+    if cluster is None or (cluster == "none" and cluster not in kept.columns):
+        if found is None or cluster is not None:
+            notes = [
+                f"Rows of one '{found}' are taken as independent, as asked. If they are not, the "
+                "bounds do not hold for new ones."
+            ]
+            return None, None, notes if found else []
+        cluster = found
+    else:
+        check_names("The table", list(kept.columns), [cluster])
+    cells = with_gaps(kept[cluster])
+    texts = [
+        f"row {i}" if gap else f"id {' '.join(str(cell).split()).casefold()}"
+        for i, (cell, gap) in enumerate(zip(cells, cells.isna(), strict=True))
+    ]
+    _, first, place = np.unique(texts, return_index=True, return_inverse=True)
+    ids = first[place]
+    for label in (0, 1):
+        n = len(np.unique(ids[y == label]))
+        if n < _LEAST_IDS:
+            raise InvalidInputError(
+                f"Each class needs rows of at least {_LEAST_IDS} different '{cluster}', to learn "
+                f"from and to be judged on, got {n}. Collect more. If rows of one are independent "
+                "all the same, use --cluster none."
+            )
+    note = (
+        f"'{cluster}' repeats ({len(ids):,} rows of {len(first):,}): rows of one stay together, "
+        "and error rates that are bounded are averages over them, each counting once. --cluster "
+        "none takes the rows as independent."
+    )
+    return ids, cluster, [note]
+
+
+def _drop_promise(
+    curve: str | ErrorCurve | None, rule: str | Rule | None, ids: IntArray | None
+) -> tuple[str | ErrorCurve | None, list[str]]:
+    """Return the curve, one that promises nothing where floors cannot be promised of clusters."""
+    claims, chosen = choose_claims(curve, rule)
+    if ids is None or not isinstance(chosen, Floors) or not is_promise(claims, chosen):
+        return curve, []
+    if isinstance(claims, ClopperPearson) and set(chosen.asked) <= {"recall", "specificity"}:
+        return curve, []
+    return Empirical(), [
+        "Floors are estimates here, not promises: where ids repeat, only recall and specificity "
+        "can be promised, by the curve clopper-pearson."
+    ]
 
 
 def _split(model: str) -> list[str]:
@@ -291,9 +381,9 @@ def split_rows(y: IntArray, seed: int, copies: IntArray) -> tuple[IntArray, IntA
     train, test = rows[~is_test[rows]], rows[is_test[rows]]
     if min(len(np.unique(y[part])) for part in (train, test)) < 2:
         raise InvalidInputError(
-            "Each class must have rows to learn from and others to be judged on, but nearly "
-            f"all rows have the same features: {len(np.unique(copies))} of {len(y)} differ. "
-            "Collect other rows, or use another --seed."
+            "Each class must have rows to learn from and others to be judged on, but too many "
+            f"rows belong together: {len(np.unique(copies))} of {len(y)} differ in their features "
+            "or ids. Collect other rows, or use another --seed."
         )
     return train, test
 

@@ -148,6 +148,7 @@ def _columns_json(fitted: FittedTable) -> str:
         "format": _FORMAT,
         "version": _VERSION,
         "target": fitted.target,
+        "cluster": fitted.cluster,
         "columns": columns,
         "left_out": {name: why.name.lower() for name, why in fitted.columns.left_out.items()},
     }
@@ -160,6 +161,11 @@ class Folder(NamedTuple):
     model: BoundShiftClassifier
     columns: Columns
     target: str
+    cluster: str | None = None
+
+    def cluster_column(self, asked: str | None) -> str | None:
+        """Return the column of ids: that of the fit unless another, or none, is asked for."""
+        return self.cluster if asked is None else None if asked == "none" else asked
 
 
 def read_folder(folder: Path) -> Folder:
@@ -193,7 +199,7 @@ def read_folder(folder: Path) -> Folder:
             f"'{folder / 'model.skops'}' must hold the fitted classifier of `boundshift "
             f"fit`, got {type(model).__name__}. Run the fit again."
         )
-    return Folder(model, columns, str(facts["target"]))
+    return Folder(model, columns, str(facts["target"]), facts.get("cluster"))
 
 
 def report_facts(
@@ -257,7 +263,7 @@ def predict_table(
     and those to `keep`, or else the number of the row; the score; the model's own probability, if
     it has one; and the prediction.
     """
-    model, columns, _ = read_folder(Path(folder))
+    model, columns, *_ = read_folder(Path(folder))
     boundary = model.boundary_
     _check_wish(threshold, top, zone, boundary.labels)
     for name in keep:

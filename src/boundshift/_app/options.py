@@ -68,6 +68,23 @@ HELP = {
         "then averages over ids, each counting once.",
         "COLUMN",
     ),
+    "fit cluster": Option(
+        "Column of ids, such as the patient, whose rows stay together in every split; rates that "
+        "are bounded are then averages over ids. none: rows are independent.",
+        "COLUMN",
+        "a column of ids that repeat, such as PatientID",
+    ),
+    "certify cluster": Option(
+        "Column of ids: rates are averages over ids, each counting once. none: rows are "
+        "independent.",
+        "COLUMN",
+        "that of the fit",
+    ),
+    "monitor cluster": Option(
+        "Column of ids: all rows of an id count in one step, so they must come in one file.",
+        "COLUMN",
+        "that of the fit",
+    ),
     "cost_column": Option(
         "Column of what is lost if the row is decided wrongly; with no rule or curve.", "COLUMN"
     ),

@@ -54,11 +54,6 @@ def watch_table(
     wrote, or a JSON file with a certificate. The state of certificate.json is monitor.json, that
     of risk.json is risk.monitor.json.
     """
-    if when is not None and cluster is not None:
-        raise InvalidInputError(
-            "--cluster must go without --when: all rows of an id count in one step, whatever their "
-            "dates. Leave out one of them."
-        )
     place = Path(place)
     path = place / _CERTIFICATE if place.is_dir() else place
     if not path.is_file():
@@ -70,6 +65,14 @@ def watch_table(
     with _locked(state):
         certificate = _read_object(path)
         monitor = Monitor(Certificate.from_dict(certificate))
+        if place.is_dir() and monitor.certificate.n_clusters is not None:
+            cluster = read_folder(place).cluster_column(cluster)
+        if when is not None and cluster is not None:
+            raise InvalidInputError(
+                f"--when must go without clusters, got them by '{cluster}': all rows of an id "
+                "count in one step, whatever their dates. Leave out --when, and count one month's "
+                "file at a time."
+            )
         begun: Mapping[str, Any] = _read_object(state) if state.is_file() else {}
         if begun:
             if begun.get("certificate") != certificate:
@@ -234,8 +237,9 @@ def certify_table(
     Arguments are the options of ``boundshift certify``. Rows that the model was trained on certify
     nothing, and a warning says how many there are.
     """
-    model, columns, target = read_folder(Path(folder))
-    name = target if label is None else label
+    read = read_folder(Path(folder))
+    model, columns, cluster = read.model, read.columns, read.cluster_column(cluster)
+    name = read.target if label is None else label
     names = [*columns.features, name, *([] if cluster is None else [cluster])]
     frame = read_frame(source, list(dict.fromkeys(names)), reading=reading)
     y = read_labels(frame[name], model.boundary_.labels)
