@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, Literal
@@ -21,10 +21,10 @@ from boundshift._boundary import choose_claims
 from boundshift._promises.certificate import Certificate, certify
 from boundshift._promises.zone import Zone, find_zone
 from boundshift._typing import FloatArray
-from boundshift._validation import as_choice, check_labels
+from boundshift._validation import as_choice, check_labels, find_distinct
 from boundshift.curves import ErrorCurve, as_curve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.models._decision import decide_model
+from boundshift.models._decision import certify_rows, decide_model
 from boundshift.models._fingerprint import Fingerprint
 from boundshift.models._scoring import (
     ResponseMethod,
@@ -38,9 +38,27 @@ from boundshift.models._training import DecidingSample, route_fit, train
 from boundshift.rules import Rule, as_rule
 
 
-def _has(name: str) -> Callable[[Any], bool]:
-    # The deployed model, or before `fit` the given one.
-    return lambda clf: hasattr(getattr(clf, "estimator_", clf.estimator), name)
+def _own(name: Any, summary: str) -> Any:
+    """Return a method of the deployed model, or before `fit` of the given one, as one of ours."""
+
+    def method(self: Any, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        return read_response(self.estimator_, X, name, self.classes_)
+
+    method.__name__, method.__qualname__ = name, f"BoundShiftClassifier.{name}"
+    method.__doc__ = f"""{summary}
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+        """
+    has = available_if(lambda clf: hasattr(getattr(clf, "estimator_", clf.estimator), name))
+    return has(method)
 
 
 class BoundShiftClassifier(ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -48,8 +66,7 @@ class BoundShiftClassifier(ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin
 
     The wrapped classifier scores every row; `find_boundary` chooses the threshold on that score. As
     in scikit-learn's ``TunedThresholdClassifierCV``, only :meth:`predict` moves: ``predict_proba``,
-    ``predict_log_proba`` and ``decision_function`` are the model's own. With ``cv="prefit"`` a
-    trained model is used without another fit.
+    ``predict_log_proba`` and ``decision_function`` are the model's own.
 
     Parameters
     ----------
@@ -59,30 +76,28 @@ class BoundShiftClassifier(ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin
     curve, rule : str, ErrorCurve, Rule or None, default=None
         As in :func:`~boundshift.find_boundary`.
     cv : "prefit", "oob", None, int, splitter or iterable, default=5
-        Which scores decide. An int or a splitter: those of rows left out of training, since
-        flexible models overfit their training rows. None: those of the training rows, as in the
-        paper; good for linear models. "prefit", or a :class:`~sklearn.frozen.FrozenEstimator`:
-        those of the trained model, for which ``fit`` needs rows that the model has not seen. "oob":
-        for forests and bagging, the out-of-bag scores, which take one fit.
+        Which scores decide. An int or a splitter: those of rows left out of training. None: those
+        of the training rows, as in the paper; good for linear models. "prefit", or a
+        :class:`~sklearn.frozen.FrozenEstimator`: those of a trained model, for which ``fit`` needs
+        rows that the model has not seen. "oob": the out-of-bag scores of a forest or of bagging,
+        which take one fit.
 
         With promised floors, an int or a splitter holds out 20–50% of the rows, and only they set
-        the threshold; ``boundary_.n_samples`` has their number. With too few rows for that the
-        status is NOT_PROMISED.
+        the threshold. With too few rows for that the status is NOT_PROMISED.
     ensemble : bool or "auto", default="auto"
-        True deploys the mean of the folds' models, whose scores decided. The mean of linear models
-        is one model; any other mean keeps all K models and takes K times the time and space. False
-        trains one more model, on all rows. "auto" deploys the mean if the folds together train on
-        every row, each on every class, and the mean is one linear model or the rarest class has
-        fewer than 100 rows. Models with at most ten distinct scores, such as a decision tree,
-        repeat the folds five times if a mean is deployed for fewer than 100 rare rows.
+        True deploys the mean of the folds' models, whose scores decided: one model if they are
+        linear, else K models, which take K times the time and space. False trains one more model,
+        on all rows. "auto" deploys the mean if the folds together train on every row, each on every
+        class, and the mean is one linear model or the rarest class has fewer than 100 rows. Models
+        with at most ten distinct scores, such as a decision tree, then repeat the folds five times.
     pos_label : label, default=None
         The positive class, to which a floor, a cost or F1 refers. None: the greater of 0 and 1, -1
         and 1, False and True; of other labels the rarer one.
     response_method : {"auto", "margin", "decision_function", "predict_proba"} or callable, \
 default="auto"
         Where the scores come from. "auto": the probabilities, or the margin of a model without
-        them. Probabilities are decided on their log-odds. A callable is called with (estimator, X)
-        and returns one column for two classes, or one per class.
+        them. A callable is called with (estimator, X) and returns one column for two classes, or
+        one per class.
     multi_class : {"joint", "pairwise"}, default="joint"
         How more than two classes get one bias each: for all pairs of classes together, or from
         each pair's own boundary by least squares (always with the curve "support").
@@ -100,9 +115,7 @@ default="auto"
     classes_ : array of shape (n_classes,)
         Labels, in sorted order.
     threshold_ : float
-        For two classes: ``boundary_.threshold``. A row is positive iff its :meth:`positive_scores`
-        exceeds it: a probability of the positive class, or a margin if the model has no
-        probabilities or ``response_method`` asks for another score.
+        For two classes: a row is positive iff its :meth:`positive_scores` exceeds it.
     boundary_ : Boundary
         For two classes: the boundary on :meth:`positive_scores`; ``boundary_.labels[1]`` is the
         positive class.
@@ -115,12 +128,9 @@ default="auto"
         Upper bounds of each class's error rate at 95%, from the scores that decided: *certified*
         if the model has not seen their rows, else *cross-fitted* or *nominal*.
     fingerprint_ : Fingerprint
-        Hashes of at most 10,000 rows of ``fit``, by which :meth:`certify`, :meth:`find_zone` and
-        :meth:`report` recognise rows that were used there.
+        Hashes of at most 10,000 rows of ``fit``, by which these rows are recognised later.
     deciding_sample_ : DecidingSample
-        The labelled scores that chose the boundary, row by row: ``y``, ``scores``,
-        ``sample_weight``, ``row_cost``, ``rows`` (their places in ``fit``) and ``origin``
-        ("held-out", "out-of-fold" or "training"). Files and pickles do not hold it.
+        The labelled scores that chose the boundary. Files and pickles do not hold it.
     n_features_in_, feature_names_in_ : int, array
         Those of the estimator.
 
@@ -181,7 +191,6 @@ default="auto"
         -------
         self : object
         """
-        makers: dict[str, Callable[[Any], Any]] = {"rule": as_rule, "curve": as_curve}
         for key in sorted(key for key in params if key.startswith(("rule__", "curve__"))):
             name, _, setting = key.partition("__")
             claim = params.get(name, getattr(self, name))
@@ -190,14 +199,13 @@ default="auto"
                     f"`{name}` must be an object before {key!r} can be set, got None. "
                     f"Pass {name}= with it."
                 )
-            claim = makers[name](claim)
-            try:
-                params[name] = replace(claim, **{setting: params.pop(key)})
-            except TypeError:
+            claim = as_rule(claim) if name == "rule" else as_curve(claim)
+            if setting not in claim.get_params():
                 raise InvalidInputError(
                     f"`{key}` must name a setting of {type(claim).__name__}: "
                     f"{', '.join(claim.get_params()) or 'it has none'}."
-                ) from None
+                )
+            params[name] = replace(claim, **{setting: params.pop(key)})
         super().set_params(**params)
         return self
 
@@ -234,10 +242,10 @@ default="auto"
         check_labels(y, "y")
         X, y = indexable(X, column_or_1d(y, warn=True))
         as_choice("multi_class", self.multi_class, ("joint", "pairwise"))
-        check_response_method(self.response_method, self.estimator)
         as_choice("ensemble", self.ensemble, (True, False, "auto"))
         if isinstance(self.cv, str):
             as_choice("cv", self.cv, ("prefit", "oob"))
+        check_response_method(self.response_method, self.estimator)
         params = route_fit(self, y, fit_params)
         scored = train(self, X, y, params)
         curve, rule = choose_claims(self.curve, self.rule)
@@ -266,8 +274,12 @@ default="auto"
     @property
     def threshold_(self) -> float:
         """Threshold on :meth:`positive_scores`, for two classes."""
-        threshold: float = self.boundary_.threshold
-        return threshold
+        if not hasattr(self, "boundary_"):
+            raise AttributeError(
+                "`threshold_` exists after fit on two classes. With more, read `biases_`: each is "
+                "added to its class's score before the largest one wins."
+            )
+        return float(self.boundary_.threshold)
 
     @property
     def deciding_sample_(self) -> DecidingSample:
@@ -300,53 +312,13 @@ default="auto"
             winner = find_winner(scores + self.biases_)
         return np.asarray(self.classes_[winner])
 
-    @available_if(_has("predict_proba"))  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the model's own probabilities, one column for each of ``classes_``.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
-        check_is_fitted(self)
-        return read_response(self.estimator_, X, "predict_proba", self.classes_)
-
-    @available_if(_has("predict_log_proba"))  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> FloatArray:
-        """Return the model's own log-probabilities, one column for each of ``classes_``.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
-        check_is_fitted(self)
-        return read_response(self.estimator_, X, "predict_log_proba", self.classes_)
-
-    @available_if(_has("decision_function"))  # type: ignore[untyped-decorator]
-    def decision_function(self, X: Any) -> FloatArray:
-        """Return the model's own margins; :meth:`predict` is not their sign.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_classes)
-        """
-        check_is_fitted(self)
-        return read_response(self.estimator_, X, "decision_function", self.classes_)
+    predict_proba = _own(
+        "predict_proba", "Return the model's own probabilities, a column per class."
+    )
+    predict_log_proba = _own("predict_log_proba", "Return the logarithms of these probabilities.")
+    decision_function = _own(
+        "decision_function", "Return the model's own margins; :meth:`predict` is not their sign."
+    )
 
     def positive_scores(self, X: Any) -> FloatArray:
         """Return the scores of the positive one of two classes.
@@ -384,7 +356,7 @@ default="auto"
         return int(self.boundary_.labels[1] == self.classes_[1])
 
     def certify(self, X: Any, y: Any, confidence: float = 0.95, **options: Any) -> Certificate:
-        """Bound each of two classes' error rate, on rows that ``fit`` has not seen.
+        """Bound each class's error rate, on rows that ``fit`` has not seen.
 
         Parameters
         ----------
@@ -395,7 +367,9 @@ default="auto"
         confidence : float, default=0.95
             Between 0 and 1.
         **options : dict
-            `scores`, `chosen_here`, `joint` and `sample_weight` of :func:`~boundshift.certify`.
+            Those of :func:`~boundshift.certify`: `joint`, `chosen_here`, `scores`; for two classes
+            also `cluster` (rows of one patient, say), `sample_weight`, `probability` and
+            `least_probability`.
 
         Returns
         -------
@@ -412,8 +386,20 @@ default="auto"
         >>> shifted.certify(X[1000:], y[1000:]).status
         'certified'
         """
-        scores = self.positive_scores(X)
-        found = certify(y, scores, self.boundary_, confidence, **options)
+        check_is_fitted(self)
+        self._check_known(y)
+        if len(self.classes_) == 2:
+            found = certify(y, self.positive_scores(X), self.boundary_, confidence, **options)
+        else:
+            others = sorted(set(options) - {"joint", "chosen_here", "scores"})
+            if others:
+                raise InvalidInputError(
+                    f"`{others[0]}` must go with two classes, got {len(self.classes_)}. Leave it "
+                    "out, or fit on y == label to tell one from the rest."
+                )
+            number, labels = np.searchsorted(self.classes_, y), tuple(self.classes_.tolist())
+            is_wrong = self.predict(X) != np.asarray(y)
+            found = certify_rows(number, is_wrong, labels, confidence=confidence, **options)
         is_paid = bool(options.get("chosen_here", False)) and self._is_prefit
         reason = "" if is_paid else self._warn_of_reuse(X, y)
         return replace(found, status="nominal", reason=reason) if reason else found
@@ -438,6 +424,7 @@ default="auto"
             ``fit``, unless the model was trained elsewhere; a warning says how many.
         """
         scores = self.positive_scores(X)
+        self._check_known(y)
         known = {"pos_label": self.boundary_.labels[1], "scale": self.boundary_.scale}
         zone = find_zone(y, scores, **(known | options))
         return zone if self._is_prefit else replace(zone, reason=self._warn_of_reuse(X, y))
@@ -511,6 +498,17 @@ default="auto"
         """Whether the model was trained elsewhere, and rows of `fit` only choose the boundary."""
         is_named = isinstance(self.cv, str) and self.cv == "prefit"
         return is_named or isinstance(self.estimator, FrozenEstimator)
+
+    def _check_known(self, y: Any) -> None:
+        """Raise if some labels are not those of `fit`."""
+        check_labels(y, "y")
+        known, found = self.classes_.tolist(), find_distinct(column_or_1d(y), "y").tolist()
+        other = [label for label in found if label not in known]
+        if other:
+            raise InvalidInputError(
+                f"`y` must hold labels of `fit`, {known}, got {str(other[:5])[1:-1]}. Name the "
+                "classes as in fit."
+            )
 
     def _warn_of_reuse(self, X: Any, y: Any) -> str:
         """Warn if rows were used in fit; return how many as a reason, else nothing."""

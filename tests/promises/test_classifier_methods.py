@@ -2,11 +2,17 @@
 
 import numpy as np
 import pytest
+from scipy.stats import beta
 from sklearn.datasets import load_iris, make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from boundshift import BoundShiftClassifier, InvalidInputError, find_boundary
+from boundshift import (
+    BoundaryWarning,
+    BoundShiftClassifier,
+    InvalidInputError,
+    find_boundary,
+)
 from boundshift.metrics import metrics_at
 
 X, Y = make_classification(1200, weights=[0.8], flip_y=0.1, random_state=0)
@@ -45,11 +51,44 @@ def test_find_zone_counts_the_rows_that_it_leaves_unsure(case):
 
 
 @pytest.mark.parametrize("method", ["certify", "find_zone"])
-def test_more_classes_are_refused(method):
+@pytest.mark.parametrize(("old", "new"), [([0, 1], ["no", "yes"]), ([0, 1], [1, 2])], ids=str)
+def test_labels_other_than_those_of_fit_are_refused(method, old, new):
+    shifted = BoundShiftClassifier(LogisticRegression()).fit(X[FIT], np.array(old)[Y[FIT]])
+    with pytest.raises(
+        InvalidInputError, match=r"must hold labels of `fit`, \[0, 1\], got .*2|yes"
+    ):
+        getattr(shifted, method)(X[FRESH], np.array(new)[Y[FRESH]])
+
+
+@pytest.fixture(scope="module")
+def three():
     rows, y = load_iris(return_X_y=True)
-    fitted = BoundShiftClassifier(LogisticRegression(max_iter=1000)).fit(rows, y)
+    y = np.array(["a", "b", "c"])[y]
+    return BoundShiftClassifier(LogisticRegression(max_iter=1000)).fit(rows[::2], y[::2]), rows, y
+
+
+def test_many_classes_are_certified_class_by_class(three):
+    fitted, rows, y = three
+    fresh = slice(1, None, 2)
+    certificate = fitted.certify(rows[fresh], y[fresh], 0.9)
+    assert (certificate.status, certificate.labels) == ("certified", ("a", "b", "c"))
+    predicted = fitted.predict(rows[fresh])
+    for label, bound in zip("abc", certificate.error_bounds, strict=True):
+        of_class = y[fresh] == label
+        wrong, n = np.sum(predicted[of_class] != label), np.sum(of_class)
+        assert bound == pytest.approx(beta.ppf(0.9, wrong + 1, n - wrong))
+    with pytest.warns(BoundaryWarning, match="used in fit"):
+        assert fitted.certify(rows[::2], y[::2]).status == "nominal"
+
+
+def test_what_needs_two_classes_says_so(three):
+    fitted, rows, y = three
     with pytest.raises(InvalidInputError, match="must be two"):
-        getattr(fitted, method)(rows, y)
+        fitted.find_zone(rows, y)
+    with pytest.raises(InvalidInputError, match="`cluster` must go with two classes, got 3"):
+        fitted.certify(rows, y, cluster=y)
+    with pytest.raises(AttributeError, match="read `biases_`"):
+        fitted.threshold_  # noqa: B018
 
 
 def test_metrics_at_a_boundary_on_probabilities_refuse_margins():

@@ -65,7 +65,9 @@ def decide_model(
     decide = _decide_by_class if isinstance(rule, ClassRule) else _decide_many
     found, doubts = decide(scored, curve, rule, multi_class)  # type: ignore[arg-type]
     is_wrong = find_winner(_known(scored).scores + found["biases_"]) != y
-    found["certificate_"] = _certify(scored, is_wrong)
+    found["certificate_"] = certify_rows(
+        y, is_wrong, tuple(classes.tolist()), scored.weights, chosen_here=True, scores=scored.origin
+    )
     return found, _doubt_scales(scored) + doubts
 
 
@@ -110,7 +112,11 @@ def _decide_two(scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any) -
         negative, positive = certificate.error_bounds
         boundary = replace(boundary, errors=(negative, positive))
     else:
-        certificate = _certify(scored, (scores > boundary.threshold) != is_positive, boundary)
+        is_wrong = (scores > boundary.threshold) != is_positive
+        known = {"scores": scored.origin, "threshold": boundary.threshold}
+        number = is_positive.astype(np.intp)
+        found = certify_rows(number, is_wrong, ends, weights, chosen_here=True, **known)
+        certificate = replace(found, scale=scale)
     return {"boundary_": boundary, "certificate_": certificate}, doubts
 
 
@@ -263,35 +269,23 @@ def shift_loses(
     return bool(change < -_STANDARD_ERRORS * np.sqrt(variance))
 
 
-def _certify(
-    scored: Scored, is_wrong: NDArray[np.bool_], boundary: Boundary | None = None
+def certify_rows(
+    y: IndexArray,
+    is_wrong: NDArray[np.bool_],
+    labels: tuple[Any, ...],
+    weights: FloatArray | None = None,
+    **options: Any,
 ) -> Certificate:
-    """Bound the errors of the rows that decided; for two classes the positive one comes second."""
-    y, weights, n = scored.y, scored.weights, len(scored.classes)
-    labels = tuple(scored.classes.tolist())
-    threshold = None if boundary is None else boundary.threshold
+    """Bound each class's error rate, given the number of each row's class."""
+    n = len(labels)
     if weights is None:
-        counts = (np.bincount(rows, minlength=n).tolist() for rows in (y[is_wrong], y))
-        wrong, total = map(tuple, counts)
-        found = certify_counts(
-            wrong, total, labels, chosen_here=True, scores=scored.origin, threshold=threshold
-        )
-    else:
-        sums, squares = (np.bincount(y, weights**power, minlength=n) for power in (1, 2))
-        lost = np.bincount(y, weights * is_wrong, minlength=n)
-        found = certify_shares(
-            (lost / np.where(sums > 0, sums, 1.0)).tolist(),
-            (sums**2 / np.where(squares > 0, squares, 1.0)).tolist(),
-            labels,
-            chosen_here=True,
-            threshold=threshold,
-        )
-    if boundary is None:
-        return found
-    if labels != boundary.labels:
-        pairs = ("error_bounds", "errors", "wrong", "n_samples", "labels", "floors")
-        found = replace(found, **{name: getattr(found, name)[::-1] for name in pairs})
-    return replace(found, scale=boundary.scale)
+        wrong, total = (np.bincount(rows, minlength=n).tolist() for rows in (y[is_wrong], y))
+        return certify_counts(tuple(wrong), tuple(total), labels, **options)
+    sums, squares = (np.bincount(y, weights**power, minlength=n) for power in (1, 2))
+    lost = np.bincount(y, weights * is_wrong, minlength=n)
+    shares = lost / np.where(sums > 0, sums, 1.0)
+    effective = sums**2 / np.where(squares > 0, squares, 1.0)
+    return certify_shares(shares.tolist(), effective.tolist(), labels, **options)
 
 
 def _doubt_scales(scored: Scored) -> list[str]:

@@ -69,19 +69,10 @@ _WEIGHT = "sample_weight"
 class DecidingSample(NamedTuple):
     """The labelled scores that chose a classifier's boundary.
 
-    Parameters
-    ----------
-    y : array of shape (n_samples,)
-        Labels.
-    scores : array of shape (n_samples,) or (n_samples, n_classes)
-        For two classes: the positive class's, on the scale of ``boundary_``. For more: one score
-        per class, before the biases are added.
-    sample_weight, row_cost : array or None
-        What ``fit`` was given for these rows.
-    rows : array of shape (n_samples,)
-        Their places among the rows given to ``fit``.
-    origin : {"held-out", "out-of-fold", "training"}
-        Whether the model that scored a row was trained without it.
+    `scores` are the positive class's, on the scale of ``boundary_``; for more than two classes one
+    per class, before the biases are added. `sample_weight` and `row_cost` are what ``fit`` was
+    given for these rows, `rows` their places there. `origin` is "held-out", "out-of-fold" or
+    "training": whether the model that scored a row was trained without it.
     """
 
     y: NDArray[Any]
@@ -147,12 +138,6 @@ class FitParameters(NamedTuple):
     weights: FloatArray | None
     costs: FloatArray | None
     decides: NDArray[np.bool_]
-
-    def take(self, X: Any, rows: IndexArray) -> FitParameters:
-        """Return the parameters of some of the rows."""
-        fit, split = (_check_method_params(X, p, indices=rows) for p in (self.fit, self.split))
-        weights, costs = (None if v is None else v[rows] for v in (self.weights, self.costs))
-        return FitParameters(fit, split, weights, costs, self.decides[rows])
 
 
 def route_fit(classifier: Any, y: NDArray[Any], given: dict[str, Any]) -> FitParameters:
@@ -279,22 +264,21 @@ def can_promise(least: float, rows: int) -> bool:
     return least <= math.floor(_MOST_SHARE * rows)
 
 
-def _share_to_hold_out(classifier: Any, classes: NDArray[Any], y: NDArray[Any]) -> float | None:
+def _share_to_hold_out(clf: Any, labels: list[Any], y: NDArray[Any]) -> float | None:
     """Return the share of rows that a promise needs, between a fifth and a half.
 
     None if no promise is asked for, or a half would be too few.
     """
-    curve, rule = choose_claims(classifier.curve, classifier.rule)
-    labels, estimator = classes.tolist(), classifier.estimator
+    curve, rule = choose_claims(clf.curve, clf.rule)
     if isinstance(rule, ClassFloors) != (len(labels) > 2) or len(labels) < 2:
         return None
-    if is_native(estimator) or get_tags(estimator).input_tags.pairwise:
+    if is_native(clf.estimator) or get_tags(clf.estimator).input_tags.pairwise:
         return None
     counts = {label: int(np.count_nonzero(y == label)) for label in labels}
     if isinstance(rule, ClassFloors):
         rule.check_classes(labels)
     else:
-        ends = order_labels(labels, classifier.pos_label, counts=counts, symmetric=rule.symmetric)
+        ends = order_labels(labels, clf.pos_label, counts=counts, symmetric=rule.symmetric)
         counts = {label: counts[label] for label in ends}
     demands = find_demands(curve, rule, counts)
     if demands is None or not all(can_promise(least, rows) for least, _, rows in demands):
@@ -305,7 +289,7 @@ def _share_to_hold_out(classifier: Any, classes: NDArray[Any], y: NDArray[Any]) 
 
 def hold_out(
     number: IndexArray, share: float, cv: Any, random_state: Any, X: Any, split: Mapping[str, Any]
-) -> tuple[IndexArray, IndexArray]:
+) -> Split:
     """Return rows to train on and rows held out, in about the classes' proportion.
 
     `number` is the class of each row, `share` the share of each class to hold out. With an int as
@@ -341,29 +325,30 @@ def train(classifier: Any, X: Any, y: NDArray[Any], params: FitParameters) -> Sc
 
     If floors are to be promised, some rows are held out of training, and these alone decide.
     """
-    labels = find_distinct(y)
-    trainer = _Trainer(classifier, classifier.cv, labels, params)
+    trainer = _Trainer(classifier, classifier.cv, find_distinct(y), params)
     if classifier._is_prefit:
         return trainer.read_trained(X, y)
-    decides, share = params.decides, None
-    classes = labels if decides.all() else np.unique(y[decides])
-    if classifier.cv is not None:
-        share = _share_to_hold_out(classifier, classes, y[decides])
+    decides, cv, share = params.decides, classifier.cv, None
+    if cv is not None:
+        share = _share_to_hold_out(classifier, np.unique(y[decides]).tolist(), y[decides])
     if share is None:
         return trainer.train(X, y)
-    number, cv = np.searchsorted(classes, y), classifier.cv
+    number = np.searchsorted(np.unique(y[decides]), y)
     is_listed = isinstance(cv, Iterable) and not isinstance(cv, str)
     if is_listed:
         cv = find_splits(cv, X, y, {})
-    parts = _BAG_PARTS if trainer.is_out_of_bag else cv
+    parts = _BAG_PARTS if isinstance(cv, str) else cv
     kept, held = hold_out(number, share, parts, classifier.random_state, X, params.split)
     if is_listed:  # the same splits among the rows to train on
         within = [
             tuple(np.searchsorted(kept, np.intersect1d(part, kept)) for part in s) for s in cv
         ]
         cv = [split for split in within if all(len(part) for part in split)]
-    inner = _Trainer(classifier, cv, np.unique(y[kept]), params.take(X, kept))
-    guide = inner.train(_safe_indexing(X, kept), y[kept])
+    fit, split = (_check_method_params(X, p, indices=kept) for p in (params.fit, params.split))
+    weights, costs = (None if v is None else v[kept] for v in (params.weights, params.costs))
+    inner = FitParameters(fit, split, weights, costs, decides[kept])
+    rows = _safe_indexing(X, kept)
+    guide = _Trainer(classifier, cv, np.unique(y[kept]), inner).train(rows, y[kept])
     held = held[decides[held]]
     rows = _safe_indexing(X, held)
     if guide.are_probabilities:
@@ -391,11 +376,8 @@ class _Trainer:
     classes: NDArray[Any]
     params: FitParameters
 
-    @property
-    def is_out_of_bag(self) -> bool:
-        return isinstance(self.cv, str) and self.cv == "oob"
-
     def read_trained(self, X: Any, y: NDArray[Any]) -> Scored:
+        """Score rows by a model that was trained elsewhere."""
         self._refuse_mean("a model that is trained already")
         self._check_labels(y)
         estimator = self.clf.estimator
@@ -419,24 +401,25 @@ class _Trainer:
             )
         self._check_labels(y)
         estimator = set_random_states(clone(self.clf.estimator), self.clf.random_state)
-        if self.is_out_of_bag:
+        fit = _check_method_params(X, self.params.fit)
+        numbers, crossed = np.searchsorted(self.classes, y), None
+        if isinstance(self.cv, str):
             self._refuse_mean("cv='oob'")
-            return self._out_of_bag(estimator, X, y)
-        crossed: Scored | None = None
+            return self._out_of_bag(estimator, X, y, fit)
         if self.cv is None:
             self._refuse_mean("cv=None")
+        elif len(self.classes) == 2 and np.bincount(numbers).min() == 1:
+            self._refuse_mean("a class of one row, which no fold can leave out")
         else:
-            crossed, is_complete = self._cross_fit(estimator, X, y)
-            if crossed is None:
-                self._refuse_mean("a class of one row, which no fold can leave out")
-            elif self._may_deploy_mean(is_complete):
+            crossed, is_complete = self._cross_fit(estimator, X, y, numbers)
+            if self._may_deploy_mean(is_complete):
                 mean = _deploy_mean(crossed)
                 rarest = np.bincount(crossed.y, minlength=len(self.classes)).min()
                 is_one_model = not isinstance(mean.estimator, MeanOfModels)
                 if self.clf.ensemble != "auto" or is_one_model or rarest < MANY_RARE_ROWS:
                     return mean
         fitted = clone(estimator)
-        fitted.fit(X, y, **_check_method_params(X, self.params.fit))
+        fitted.fit(X, y, **fit)
         if crossed is None:
             return self._by_model(fitted, X, y, "training")
         return crossed._replace(estimator=fitted, estimators=None)
@@ -447,7 +430,7 @@ class _Trainer:
         # Many labels that occur once each would look like a regression target.
         check_classification_targets(np.repeat(self.classes, 3))
         decides = self.params.decides
-        seen = self.classes if decides.all() else np.unique(y[decides])
+        seen = np.unique(y[decides])
         if len(seen) < 2:
             where = "`y`" if decides.all() else "`y` with a `sample_weight` above 0"
             raise InvalidInputError(
@@ -471,12 +454,11 @@ class _Trainer:
         return is_complete if self.clf.ensemble == "auto" else bool(self.clf.ensemble)
 
     def _by_model(self, model: Any, X: Any, y: NDArray[Any], origin: Origin) -> Scored:
-        """Score rows by one fitted model."""
         responses = read_responses(model, X, self.clf.response_method, self.classes)
         found = self._settle(y, [np.arange(len(y))], [responses], origin)
         return found._replace(parts=None, estimator=model)
 
-    def _out_of_bag(self, estimator: Any, X: Any, y: NDArray[Any]) -> Scored:
+    def _out_of_bag(self, estimator: Any, X: Any, y: NDArray[Any], fit: Any) -> Scored:
         """Fit a bagging ensemble, and score each row by the members that did not see it."""
         has_bags = hasattr(estimator, "oob_score") and getattr(estimator, "bootstrap", False)
         if not has_bags or self.clf.response_method not in ("auto", "predict_proba"):
@@ -485,12 +467,11 @@ class _Trainer:
                 "BaggingClassifier or ExtraTreesClassifier(bootstrap=True), not inside a pipeline, "
                 f"got {type(estimator).__name__}. Use cv=5."
             )
-        estimator.set_params(oob_score=True)
         with warnings.catch_warnings():
             # Rows without a score do not decide.
             warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
             warnings.filterwarnings("ignore", message="invalid value encountered in divide")
-            estimator.fit(X, y, **_check_method_params(X, self.params.fit))
+            estimator.set_params(oob_score=True).fit(X, y, **fit)
         found = np.array(estimator.oob_decision_function_, dtype=np.float64)
         rows = np.flatnonzero(found.sum(axis=1) > 0.5)
         scored = self._settle(y, [rows], [{"predict_proba": found[rows]}], "out-of-fold")
@@ -498,60 +479,66 @@ class _Trainer:
         parts[np.argsort(scored.y, kind="stable")] = np.arange(len(parts)) % _BAG_PARTS
         return scored._replace(parts=parts, estimator=estimator)
 
-    def _cross_fit(self, estimator: Any, X: Any, y: NDArray[Any]) -> tuple[Scored | None, bool]:
-        """Score rows by models fitted without them, or return None if that cannot be.
+    def _cross_fit(
+        self, estimator: Any, X: Any, y: NDArray[Any], numbers: IndexArray
+    ) -> tuple[Scored, bool]:
+        """Score rows by models fitted without them.
 
         Also returns whether the models together saw every row, and each saw every class.
         """
-        numbers, cv = np.searchsorted(self.classes, y), self.cv
-        counts = np.bincount(numbers)
-        if len(counts) == 2 and counts.min() == 1:
-            return None, False  # The only row of a class cannot be left out.
-        n_folds: int | None = None
-        if isinstance(cv, int | np.integer) and not isinstance(cv, bool):
-            n_folds = min(int(cv), max(int(counts.max()), 2))
-            cv = StratifiedKFold(n_folds)
-        with warnings.catch_warnings():
-            # A class with fewer rows than folds is missing from some test parts, which is fine.
-            warnings.filterwarnings("ignore", message="The least populated class")
-            splits = find_splits(cv, X, y, self.params.split)
+        cv, fit, asked = self.cv, self.params.fit, self.clf.response_method
+        is_number = isinstance(cv, int | np.integer) and not isinstance(cv, bool)
+        if is_number:
+            cv = StratifiedKFold(min(int(cv), max(int(np.bincount(numbers).max()), 2)))
+        splits = find_splits(cv, X, y, self.params.split)
         is_complete = self._check_splits(numbers, splits)
-        models, parts = self._fit_folds(estimator, X, y, splits)
-        if n_folds is not None and is_complete and self._should_repeat(counts, parts):
-            more = _repeat_folds(numbers, n_folds, self.clf.random_state)
-            more_models, more_parts = self._fit_folds(estimator, X, y, more)
-            splits, models, parts = splits + more, models + more_models, parts + more_parts
-        found = self._settle(y, [test for _, test in splits], parts, "out-of-fold")
-        return found._replace(estimators=models), is_complete
 
-    def _fit_folds(
-        self, estimator: Any, X: Any, y: NDArray[Any], splits: list[Split]
-    ) -> tuple[list[Any], list[Mapping[Method, FloatArray]]]:
-        """Fit a model on each training part; return the models and what they say of the others."""
-        asked, fit = self.clf.response_method, self.params.fit
-        fitted = Parallel(n_jobs=self.clf.n_jobs)(
-            delayed(_fit_fold)(estimator, X, y, split, fit, asked, self.classes) for split in splits
-        )
-        return [model for model, _ in fitted], [part for _, part in fitted]
+        def fit_folds(splits: list[Split]) -> Any:
+            return Parallel(n_jobs=self.clf.n_jobs)(
+                delayed(_fit_fold)(estimator, X, y, split, fit, asked, self.classes)
+                for split in splits
+            )
+
+        folds = fit_folds(splits)
+        if is_number and is_complete and self._should_repeat(numbers, [part for _, part in folds]):
+            random = self.clf.random_state
+            random = check_random_state(0 if random is None else random)
+            for _ in range(_REPEATS - 1):
+                seed = random.randint(2**31 - 1)
+                again = StratifiedKFold(cv.n_splits, shuffle=True, random_state=seed)
+                splits += find_splits(again, X, y, {})
+            folds += fit_folds(splits[len(folds) :])
+        models, parts = zip(*folds, strict=True)
+        found = self._settle(y, [test for _, test in splits], parts, "out-of-fold")
+        return found._replace(estimators=list(models)), is_complete
 
     def _should_repeat(
-        self, counts: IndexArray, parts: Sequence[Mapping[Method, FloatArray]]
+        self, numbers: IndexArray, parts: Sequence[Mapping[Method, FloatArray]]
     ) -> bool:
         """Return whether few rare rows decide for a mean of models with few distinct scores."""
-        n_rows = int(counts.sum())
-        is_small = counts.min() < MANY_RARE_ROWS and n_rows <= _MOST_ROWS_TO_REPEAT
+        counts = np.bincount(numbers)
+        is_small = counts.min() < MANY_RARE_ROWS and len(numbers) <= _MOST_ROWS_TO_REPEAT
         if len(counts) != 2 or not is_small or not self._may_deploy_mean(True):
             return False
         method, _ = choose_method(parts, self.clf.response_method)
         n_values = len(np.unique(np.concatenate([part[method] for part in parts])))
-        return 1 < n_values <= min(_FEW_VALUES, n_rows / _FEW_VALUES)
+        return 1 < n_values <= min(_FEW_VALUES, len(numbers) / _FEW_VALUES)
 
     def _check_splits(self, numbers: IndexArray, splits: list[Split]) -> bool:
         """Raise unless every part trains on both classes, and tests rows that it has not seen.
 
         Returns whether all parts together train on every row, and each on every class.
         """
-        decides, n_classes = self.params.decides, len(self.classes)
+
+        def refuse_one_class(rows: IndexArray, where: str) -> None:
+            found = self.classes[np.unique(numbers[rows[self.params.decides[rows]]])]
+            if len(found) < 2:
+                raise InvalidInputError(
+                    f"`cv` must leave rows of at least two classes in {where}, got only "
+                    f"{found.tolist()}. Use an int or StratifiedKFold, which keep the classes' "
+                    "shares."
+                )
+
         for number, (train, test) in enumerate(splits, start=1):
             of = f"part {number} of {len(splits)}"
             shared = len(np.intersect1d(train, test))
@@ -561,20 +548,11 @@ class _Trainer:
                     f"{shared} row(s) in both of {of}. Use an int or a "
                     "splitter, or cv=None to decide on training rows."
                 )
-            self._refuse_one_class(numbers[train[decides[train]]], f"every training part: {of}")
-        tested = np.concatenate([test for _, test in splits])
-        self._refuse_one_class(numbers[tested[decides[tested]]], "all test parts together")
-        sees_all = all(len(np.unique(numbers[train])) == n_classes for train, _ in splits)
+            refuse_one_class(train, f"every training part: {of}")
+        refuse_one_class(np.concatenate([test for _, test in splits]), "all test parts together")
+        sees_all = all(len(np.unique(numbers[t])) == len(self.classes) for t, _ in splits)
         trained = np.concatenate([train for train, _ in splits])
         return sees_all and len(np.unique(trained)) == len(numbers)
-
-    def _refuse_one_class(self, numbers: IndexArray, where: str) -> None:
-        found = self.classes[np.unique(numbers)]
-        if len(found) < 2:
-            raise InvalidInputError(
-                f"`cv` must leave rows of at least two classes in {where}, got only "
-                f"{found.tolist()}. Use an int or StratifiedKFold, which keep the classes' shares."
-            )
 
     def _settle(
         self,
@@ -592,22 +570,23 @@ class _Trainer:
         rows, first, place = np.unique(every[decides], return_index=True, return_inverse=True)
         raw = np.concatenate([part[method] for part in parts])[decides]
         response = Response.learn(method, raw, is_log_odds=is_log_odds)
-        scores = response.scores(raw)
-        is_once = len(rows) == len(place)
-        if not is_once:  # No row counts twice.
-            scores = mean_scores(scores, place, is_log_odds=is_log_odds)
         # Two classes are decided on the model's own probabilities, if there are any.
-        if (
+        on_probabilities = (
             len(self.classes) == 2
             and all("predict_proba" in part for part in parts)
             and asked in ("auto", "predict_proba")
-        ):
-            own = np.concatenate([part["predict_proba"] for part in parts])[decides]
-            scores = own if is_once else probabilities(scores)
+        )
+        if len(rows) < len(place):  # No row counts twice.
+            scores = mean_scores(response.scores(raw), place, is_log_odds=is_log_odds)
+            scores = probabilities(scores) if on_probabilities else scores
+        elif on_probabilities:
+            scores = np.concatenate([part["predict_proba"] for part in parts])[decides][first]
+        else:
+            scores = response.scores(raw)[first]
         weights, costs = (None if v is None else v[rows] for v in (params.weights, params.costs))
         return Scored(
             y=np.searchsorted(self.classes, y[rows]),
-            scores=scores[first] if is_once else scores,
+            scores=scores,
             response=response,
             origin=origin,
             classes=self.classes,
@@ -639,12 +618,13 @@ def _fit_fold(
 
 def _deploy_mean(crossed: Scored) -> Scored:
     """Deploy the mean of the folds' models, as one linear model if there is one."""
-    response, models, classes = crossed.response, crossed.estimators, crossed.classes
-    assert models is not None
+    response, models = crossed.response, crossed.estimators or []
     one = collapse_linear(models) if response.method == "decision_function" else None
     if one is not None:
         return crossed._replace(estimator=one)
-    mean = MeanOfModels(models, classes, response.method, response.floor, response.is_log_odds)
+    mean = MeanOfModels(
+        models, crossed.classes, response.method, response.floor, response.is_log_odds
+    )
     if crossed.are_probabilities and response.floor is not None and (crossed.scores == 0).any():
         # The mean has no exact 0 or 1, so the rows that decide must not have one either. Rows that
         # several models have scored have none already.
@@ -659,7 +639,10 @@ def find_splits(cv: Any, X: Any, y: NDArray[Any], params: Mapping[str, Any]) -> 
     """Return the splits of a `cv`: a number of folds, a splitter, or pairs of rows or masks."""
     places = np.arange(len(y))
     try:
-        given = check_cv(cv, y, classifier=True).split(X, y, **params)
+        with warnings.catch_warnings():
+            # A class with fewer rows than folds is missing from some test parts, which is fine.
+            warnings.filterwarnings("ignore", message="The least populated class")
+            given = list(check_cv(cv, y, classifier=True).split(X, y, **params))
         found = [(places[np.asarray(train)], places[np.asarray(test)]) for train, test in given]
         if any(np.ndim(part) != 1 for split in found for part in split):
             raise TypeError("a part is no list of rows")
@@ -674,17 +657,6 @@ def find_splits(cv: Any, X: Any, y: NDArray[Any], params: Mapping[str, Any]) -> 
             "once: pass list(splits), or an int."
         )
     return found
-
-
-def _repeat_folds(numbers: IndexArray, n_folds: int, random_state: Any) -> list[Split]:
-    """Return more stratified folds, shuffled; the same every time if `random_state` is None."""
-    random, splits = check_random_state(0 if random_state is None else random_state), []
-    for _ in range(_REPEATS - 1):
-        folds = StratifiedKFold(n_folds, shuffle=True, random_state=random.randint(2**31 - 1))
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="The least populated class")
-            splits += list(folds.split(numbers, numbers))
-    return splits
 
 
 def set_random_states(estimator: Any, random_state: Any) -> Any:
