@@ -90,7 +90,6 @@ WRONG = {
     # Other rules.
     "a prevalence of 0": (lambda: Cost(prevalence=0), "got 0. Use 0.001 for one in a thousand"),
     "a prevalence of 1": (lambda: FBeta(prevalence=1), "between 0 and 1, got 1"),
-    "a prevalence for nothing": (lambda: Youden(prevalence=0.1), "must be left out of Youden"),
     "a cost below 0": (lambda: Cost(false_negative=-1), "got -1. Use Cost"),
     "two costs in one": (lambda: Cost(false_positive=(1, 20)), "`false_positive` must be"),
     "a tolerance below 0": (lambda: GMean(tolerance=-0.1), "`tolerance` must be"),
@@ -100,7 +99,7 @@ WRONG = {
     "a hyphen too many": (lambda: ask(rule="f-1"), "'f1'"),
     "a hyphen too few": (lambda: as_rule("gmean"), "Did you mean 'g-mean'"),
     "half a name": (lambda: as_rule("balanced"), "Did you mean 'balanced_accuracy'"),
-    "no rule": (lambda: as_rule("least"), "`rule` must be a Rule or one of 'cost'"),
+    "no rule": (lambda: as_rule("least"), "`rule` must be a Rule or one of 'g-mean'"),
     "a class for an object": (lambda: as_rule(Youden), "Pass an object: Youden()"),
     "no beta": (lambda: as_rule("fbeta_score"), "pass FBeta(3)"),
     "no metric": (lambda: as_rule("metric"), "must have a metric"),

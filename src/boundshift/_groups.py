@@ -30,11 +30,10 @@ from boundshift.curves._base import Claim, PairCurve
 from boundshift.curves._counts import ConfidenceCurve
 from boundshift.curves._smooth import shrunk
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.rules import MCC, Cost, FBeta, Floors, Kappa, Markedness, Metric, Rule
+from boundshift.rules import Floors, Rule
 
 ROWS = 20.0
 """Rows of a class at which a group's own rows and all rows have equal weight."""
-_PRIOR_DEPENDENT = (Cost, FBeta, Kappa, Markedness, MCC, Metric)
 
 
 class GroupCounts(NamedTuple):
@@ -296,12 +295,9 @@ def _decide_group(
 ) -> Boundary:
     if not rows:
         return decide(sample, curve, rule)
-    used = rule
-    if isinstance(rule, _PRIOR_DEPENDENT) and rule.prevalence is None:
-        share = everyone.n_samples[1] / sum(everyone.n_samples)
-        mixed = (sample.n_samples[1] + rows * share) / (sum(sample.n_samples) + rows)
-        used = replace(rule, prevalence=mixed)
-    found = decide(sample, _Shrunk(curve, everyone, rows), used)
+    share = everyone.n_samples[1] / sum(everyone.n_samples)
+    mixed = (sample.n_samples[1] + rows * share) / (sum(sample.n_samples) + rows)
+    found = decide(sample, _Shrunk(curve, everyone, rows), rule.at_prevalence(mixed))
     return replace(found, curve=curve, rule=rule)
 
 

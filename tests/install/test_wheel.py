@@ -1,7 +1,6 @@
 """The wheel holds the package, and nothing of the laboratory or the tests."""
 
 import json
-from importlib import import_module
 
 import pytest
 
@@ -11,6 +10,7 @@ from tests.install.snapshot import (
     SNAPSHOT,
     build_wheel,
     list_data,
+    list_names,
     list_rooms,
     list_wheel,
 )
@@ -48,7 +48,7 @@ def test_its_data_are_those_of_the_snapshot(files, snapshot):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_public_names_are_those_of_the_snapshot(snapshot, module):
-    assert sorted(import_module(module).__all__) == snapshot["public names"][module], AGAIN
+    assert list_names(module) == snapshot["public names"][module], AGAIN
 
 
 def test_public_names_are_few(snapshot):

@@ -1,7 +1,7 @@
 """The goal of a report, against counts, bounds and metrics computed a second way."""
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -23,6 +23,7 @@ from boundshift import (
 )
 from boundshift._words import read_names
 from boundshift.report import Report, RowDetails, collect_facts
+from boundshift.rules import Rule
 from tests.report.problems import NAMES, amounts, clopper_pearson, rows
 
 METRICS = {
@@ -402,3 +403,25 @@ def test_costs_that_did_not_choose_the_boundary_are_refused():
     model, X, y = fitted()
     with pytest.raises(InvalidInputError, match=r"`row_cost` must be left out"):
         model.report(X, y, row_cost=amounts(600, 1))
+
+
+@dataclass(frozen=True)
+class Squares(Rule):
+    name = "squares"
+
+    def value(self, negative, positive, n_samples):
+        return negative**2 + positive**2
+
+
+def test_a_rule_of_your_own_gets_value_bound_and_comparison():
+    facts, tested = report_on(Squares())
+    (y, s), t = tested, facts["boundary"]["threshold"]
+    now, before = (np.mean(s[y == 0] > c) ** 2 + np.mean(s[y == 1] <= c) ** 2 for c in (t, 0.0))
+    assert facts["goal"]["sentence"].startswith(
+        "Goal: the value of the rule “squares” as low as possible. Better: "
+        f"{now:.3f} on the test rows instead of {before:.3f} at the model's own threshold"
+    )
+    most = zip(errors_at(facts, tested), (800, 90), strict=True)
+    shown = sum(clopper_pearson(k, n, 0.025) ** 2 for k, n in most)
+    assert facts["goal"]["aim"]["shown"] == pytest.approx(shown)
+    assert "By the value of the rule “squares”, ours is ahead" in facts["comparison"]["lead"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
+from boundshift import curves, rules
 from boundshift.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -16,11 +17,7 @@ if TYPE_CHECKING:
     from boundshift.curves import ErrorCurve
     from boundshift.rules import Rule
 
-CURVES = (
-    "blend, smoothed, logistic, empirical, student-t, kth-point, clopper-pearson, dkw, bernstein, "
-    "support, paper, authors"
-)
-RULES = "g-mean, sum, minimax, cost, f0.5, f1, f2, mcc, kappa, youden, informedness, markedness"
+CURVES, RULES = ", ".join(curves.NAMED), ", ".join(rules.NAMED)
 MODELS = "logistic, svm, forest, boosting, mlp"
 _FILES = "CSV, TSV, Parquet, Feather, JSON lines (also .gz, .bz2, .zst) or Excel; - reads a pipe."
 
@@ -430,7 +427,7 @@ class Goal:
             wanted = as_rule(self.rule)
         if self.prevalence is None:
             return wanted
-        if wanted is None or "prevalence" not in {f.name for f in fields(wanted)}:
+        if wanted is None or not wanted.depends_on_prevalence:
             raise InvalidInputError(
                 "--prevalence must go with a rule that depends on it, got "
                 f"{'none' if wanted is None else repr(wanted.name)}. Use --costs, --rule f1 or "

@@ -18,7 +18,7 @@ from boundshift._result.boundary import Boundary
 from boundshift._validation import as_rows, as_share
 from boundshift.curves._uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules import Cost, GMean, Minimax, Rule, Sum, Youden
+from boundshift.rules import Cost, Rule
 
 Pair = tuple[float, float]
 
@@ -204,10 +204,11 @@ def compare_boundaries(
 
 def _cost_of(rules: list[Rule]) -> Cost:
     """Return what errors cost by the rules of the boundaries; raise where they do not say."""
-    if len(set(map(repr, rules))) == 1 and isinstance(rules[0], Cost):
-        return rules[0]
-    if len(set(map(repr, rules))) == 1 and isinstance(rules[0], Sum | Youden | GMean | Minimax):
-        return _BALANCED
+    if len(set(map(repr, rules))) == 1:
+        if isinstance(rules[0], Cost):
+            return rules[0]
+        if rules[0].symmetric and not rules[0].depends_on_prevalence:
+            return _BALANCED
     raise InvalidInputError(
         "`cost` must be given unless the boundaries have one rule that says what an error costs, "
         f"got None with the rules {rules!r}. Use cost=Cost(false_positive=1, false_negative=20), "

@@ -264,6 +264,6 @@ def _draw_fewer(n_samples: tuple[int, int], rule: Rule) -> tuple[tuple[int, int]
     fewest, most = (_FEWEST_FOR_FLOORS, max(n_samples)) if keeps else (_FEWEST, _MOST)
     share = min(max(_DRAWN / sum(n_samples), fewest / min(n_samples)), 1.0)
     negative, positive = (min(math.ceil(share * n), most) for n in n_samples)
-    if (negative, positive) != n_samples and not keeps and getattr(rule, "prevalence", 0.0) is None:
-        rule = replace(rule, prevalence=n_samples[1] / sum(n_samples))  # type: ignore[call-arg]
+    if (negative, positive) != n_samples:
+        rule = rule.at_prevalence(n_samples[1] / sum(n_samples))
     return (negative, positive), rule

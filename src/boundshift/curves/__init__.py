@@ -61,11 +61,12 @@ CURVES: dict[str, type[ErrorCurve]] = {
 }
 """Name → class of every curve."""
 
-_NAMED: dict[str, Callable[[], ErrorCurve]] = {
+NAMED: dict[str, Callable[[], ErrorCurve]] = {
     **CURVES,
     "paper": SupportRadius.paper,
     "authors": SupportRadius.authors,
 }
+"""Name → curve, in the order in which the command line lists them."""
 
 
 def as_curve(curve: str | ErrorCurve) -> ErrorCurve:
@@ -76,4 +77,4 @@ def as_curve(curve: str | ErrorCurve) -> ErrorCurve:
     >>> as_curve("dkw")
     DKW(confidence=0.95)
     """
-    return as_object("curve", curve, ErrorCurve, _NAMED)
+    return as_object("curve", curve, ErrorCurve, NAMED)

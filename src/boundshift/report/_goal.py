@@ -14,7 +14,6 @@ from boundshift._promises.comparison import compare_boundaries
 from boundshift._status import Status
 from boundshift._typing import FloatArray
 from boundshift._words import (
-    METRIC_TITLES,
     Sentence,
     at_least,
     at_most,
@@ -24,22 +23,12 @@ from boundshift._words import (
     sure,
 )
 from boundshift.curves import Claim
-from boundshift.metrics import metrics_of_errors
 from boundshift.report._evidence import Evidence
-from boundshift.rules import Cost, FBeta, Floors, GMean, Metric, Minimax, Rule
+from boundshift.rules import Cost, Floors, GMean, Rule
 from boundshift.rules._floors import Rate, missed_by, reached_rates
 
 _PER = 1000  # decisions whose cost is reported
 _DRAWS, _FEW_DRAWS = 2000, 200
-# Rules by the metric that they make best, and whether it depends on the share of positives.
-_METRICS = {
-    "g-mean": ("g_mean", False),
-    "sum": ("balanced_accuracy", False),
-    "youden": ("youden", False),
-    "mcc": ("mcc", True),
-    "kappa": ("kappa", True),
-    "markedness": ("markedness", True),
-}
 _WISHES = {
     "recall": "find at least {share} of {names.positives} (recall)",
     "specificity": "leave at least {share} of {names.negatives} unflagged (specificity)",
@@ -72,24 +61,21 @@ def _amount(value: float) -> str:
     return number(value, ",.0f" if 1000 <= abs(value) < 1e12 else ".4g")
 
 
-Measure = Callable[[FloatArray, FloatArray, float], FloatArray]
-
-
 @dataclass(frozen=True)
 class Aim:
     """The quantity that a rule makes best, from both error rates and the share of positives."""
 
     title: str
-    measure: Measure
+    measure: Callable[[FloatArray, FloatArray, float], FloatArray]
     wish: str
-    greater: bool = True
+    greater: bool
     """Whether more of it is better."""
-    text: Callable[[float], str] = lambda value: number(value, ".3f")
-    by_share: bool = True
+    text: Callable[[float], str]
+    by_share: bool
     """Whether it depends on the share of positives."""
-    monotone: bool = True
+    monotone: bool
     """Whether it gets worse with each error rate, so that bounds of both bound it."""
-    amounts: bool = False
+    amounts: bool
     """Whether it is the cost of 1,000 decisions."""
 
 
@@ -102,61 +88,26 @@ def aim_of(rule: Rule) -> Aim:
     if isinstance(rule, Floors):
         # Of boundaries that use a capacity, the one that finds the most is best.
         return aim_of(Rate("recall") if _is_capacity(rule.objective) else rule.objective)
+    factor, title, text = 1, rule.title, percent if rule.in_percent else _decimals
+    wish = f"the greatest {title}" if rule.maximised else f"{title} as low as possible"
     if isinstance(rule, Cost):
         miss, alarm = rule.false_negative, rule.false_positive
-        return Aim(
-            "cost of 1,000 decisions",
-            lambda u, v, share: _PER * (alarm * (1 - share) * u + miss * share * v),
-            f"the least cost, where a miss costs {miss:g} and a false alarm {alarm:g}",
-            greater=False,
-            text=_amount,
-            amounts=True,
-        )
-    if isinstance(rule, Minimax):
-        title = "the larger of the two error rates"
-        wish, worse = f"{title} as low as possible", lambda u, v, share: np.maximum(u, v)
-        return Aim(title, worse, wish, greater=False, text=percent, by_share=False)
-    if isinstance(rule, Rate):  # their bounds stand in the verdict
-        name = rule.rate
-        title = METRIC_TITLES.get(name, name)
-        return Aim(
-            title,
-            lambda u, v, share: reached_rates(u, v, (1 - share, share))[name],
-            f"the greatest {title}",
-            text=percent,
-            monotone=False,
-        )
-    if rule.name in _METRICS:
-        key, by_share = _METRICS[rule.name]
-        title = METRIC_TITLES[key]
-        return Aim(
-            title,
-            lambda u, v, share: metrics_of_errors(u, v, (1 - share, share))[key],
-            f"the greatest {title}",
-            by_share=by_share,
-        )
-    plain: Any = rule
-    if hasattr(rule, "prevalence"):
-        plain = replace(plain, prevalence=None)
-    title, sign = f"“{rule.name}”", 1.0
-    wish = f"the least value of the rule {title}"
-    if isinstance(rule, FBeta):
-        title, sign = f"F{rule.beta:g}", -1.0
-    elif isinstance(rule, Metric):
-        given: Any = rule.metric
-        function = getattr(given, "_score_func", given)
-        name = given if isinstance(given, str) else getattr(function, "__name__", "metric")
-        title = str(name).removesuffix("_score").replace("_", " ")
-        sign = -rule.resolve()[1]  # a scorer knows better than the argument
-    if isinstance(rule, FBeta | Metric):
-        wish = f"the {'greatest' if sign < 0 else 'least'} {title}"
+        wish = f"the least cost, where a miss costs {miss:g} and a false alarm {alarm:g}"
+        factor, title, text = _PER, "cost of 1,000 decisions", _amount
     return Aim(
         title,
-        lambda u, v, share: sign * plain.value(u, v, (1 - share, share)),
+        lambda u, v, share: factor * rule.measure(u, v, share),
         wish,
-        greater=sign < 0,
-        monotone=isinstance(rule, FBeta),
+        greater=rule.maximised,
+        text=text,
+        by_share=rule.depends_on_prevalence,
+        monotone=rule.monotone,
+        amounts=isinstance(rule, Cost),
     )
+
+
+def _decimals(value: float) -> str:
+    return number(value, ".3f")
 
 
 @dataclass(frozen=True)

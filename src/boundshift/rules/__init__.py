@@ -46,6 +46,21 @@ __all__ = [
     "as_rule",
 ]
 
+NAMED: dict[str, Callable[[], Rule]] = {
+    "g-mean": GMean,
+    "sum": Sum,
+    "minimax": Minimax,
+    "cost": Cost,
+    "f0.5": partial(FBeta, 0.5),
+    "f1": FBeta,
+    "f2": partial(FBeta, 2.0),
+    "mcc": MCC,
+    "kappa": Kappa,
+    "youden": Youden,
+    "informedness": Youden,
+    "markedness": Markedness,
+}
+"""Rules that a name alone defines, in the order in which the command line lists them."""
 _CLASSES: tuple[type[Rule], ...] = (
     ClassFloors, Cost, CostMatrix, FBeta, Floors, GMean, Kappa, Markedness, MCC, Metric, Minimax,
     Sum, Youden,
@@ -53,20 +68,8 @@ _CLASSES: tuple[type[Rule], ...] = (
 RULES: dict[str, type[Rule]] = {rule.name: rule for rule in _CLASSES}
 """Name → class of every rule."""
 
-_NAMED: dict[str, Callable[[], Rule]] = {
-    "cost": Cost,
-    "f0.5": partial(FBeta, 0.5),
-    "f1": FBeta,
-    "f2": partial(FBeta, 2.0),
-    "g-mean": GMean,
-    "informedness": Youden,
-    "kappa": Kappa,
-    "markedness": Markedness,
-    "mcc": MCC,
-    "minimax": Minimax,
-    "sum": Sum,
-    "youden": Youden,
-    # Names of metrics and scorers in scikit-learn and imbalanced-learn.
+# Names of metrics and scorers in scikit-learn and imbalanced-learn.
+_SCORERS: dict[str, Callable[[], Rule]] = {
     "accuracy": Cost,
     "accuracy_score": Cost,
     "balanced_accuracy": Sum,
@@ -99,4 +102,4 @@ def as_rule(rule: str | Rule) -> Rule:
     """
     if isinstance(rule, str) and rule in _NEEDS:
         raise InvalidInputError(f"`rule` {rule!r} must have {_NEEDS[rule]}, got the name alone.")
-    return as_object("rule", rule, Rule, _NAMED)
+    return as_object("rule", rule, Rule, NAMED | _SCORERS)

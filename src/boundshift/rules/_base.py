@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
+
+import numpy as np
 
 from boundshift._typing import FloatArray
 
@@ -35,7 +37,9 @@ class Rule(Settings, ABC):
     """Combines the error rates of the negative and the positive class.
 
     A rule of your own is a frozen dataclass with a `name` and a `value` that grows with each of
-    the two error rates; the search relies on that.
+    the two error rates; the search relies on that. If it depends on the share of positives, it
+    has a setting `prevalence`, None for the sample's. `title`, `maximised` and `measure` are what
+    a report says of it.
 
     Examples
     --------
@@ -56,6 +60,47 @@ class Rule(Settings, ABC):
     """Name of the rule's default curve; None for the package's."""
     costly: ClassVar[bool] = False
     """Whether a value is slow to compute, so that a search must ask for few."""
+    in_percent: ClassVar[bool] = False
+    """Whether a report states `measure` in percent."""
+    monotone: ClassVar[bool] = True
+    """Whether `measure` is worse with each error, so that bounds of both errors bound it."""
+
+    @property
+    def title(self) -> str:
+        """What the rule makes best, as in "the greatest F1"."""
+        return f"the value of the rule “{self.name}”"
+
+    @property
+    def maximised(self) -> bool:
+        """Whether more of `measure` is better."""
+        return False
+
+    @property
+    def depends_on_prevalence(self) -> bool:
+        """Whether the share of positives matters."""
+        return hasattr(self, "prevalence")
+
+    def at_prevalence(self, prevalence: float) -> Self:
+        """Return the rule for a share of positives, unless it has its own or needs none."""
+        if getattr(self, "prevalence", 0.0) is not None:
+            return self
+        return replace(self, prevalence=prevalence)  # type: ignore[call-arg]
+
+    def measure(self, negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
+        """Return what the rule makes best, as a report states it: by default its value.
+
+        Parameters
+        ----------
+        negative, positive : arrays
+            Error rates of the two classes.
+        prevalence : float
+            Share of positives, which comes before that of the rule.
+        """
+        rule: Any = self
+        if self.depends_on_prevalence:
+            rule = replace(rule, prevalence=None)
+        value = rule.value(negative, positive, (1.0 - prevalence, prevalence))
+        return np.asarray(-value if self.maximised else value)
 
     def tolerance_towards(self, n_samples: Sizes) -> tuple[float, int]:
         """Return the tolerance on the best value, and the direction in which it is used.

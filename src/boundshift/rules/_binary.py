@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import inspect
 import numbers
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -26,6 +27,7 @@ import numpy as np
 
 from boundshift._typing import FloatArray
 from boundshift._validation import as_positive, as_share, nearest_name
+from boundshift._words import METRIC_TITLES
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules._base import Rule, Sizes
 
@@ -57,11 +59,17 @@ class Sum(Rule):
     """
 
     name = "sum"
+    title = METRIC_TITLES["balanced_accuracy"]
+    maximised = True
     symmetric = True
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
         """Return the sum."""
         return negative + positive
+
+    def measure(self, negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
+        """Return the balanced accuracy."""
+        return np.asarray(((1.0 - negative) + (1.0 - positive)) / 2)
 
 
 @dataclass(frozen=True)
@@ -75,6 +83,8 @@ class Minimax(Rule):
     """
 
     name = "minimax"
+    title = "the larger of the two error rates"
+    in_percent = True
     symmetric = True
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
@@ -102,6 +112,8 @@ class GMean(Rule):
     """
 
     name = "g-mean"
+    title = METRIC_TITLES["g_mean"]
+    maximised = True
     symmetric = True
 
     tolerance: float = 0.0025
@@ -117,7 +129,11 @@ class GMean(Rule):
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
         """Return one minus the geometric mean of the recalls."""
-        return np.asarray(1.0 - np.sqrt((1.0 - negative) * (1.0 - positive)))
+        return 1.0 - self.measure(negative, positive, 0.5)
+
+    def measure(self, negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
+        """Return the geometric mean of the recalls."""
+        return np.asarray(np.sqrt((1.0 - negative) * (1.0 - positive)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,10 +190,26 @@ class ConfusionRule(Rule):
         Share of the positive class where decisions will be made; None takes the sample's.
     """
 
+    maximised = True
+
     prevalence: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "prevalence", as_prevalence(self.prevalence))
+
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
+        """Return minus the metric."""
+        first, second = frequencies(self.prevalence, n_samples)
+        return -self.measure(negative, positive, second / (first + second))
+
+    @abstractmethod
+    def measure(self, negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
+        """Return the metric."""
+
+
+@dataclass(frozen=True)
+class AboveChance(ConfusionRule):
+    """A metric that is 0 by chance, symmetric in both classes unless a prevalence is given."""
 
     @property
     def symmetric(self) -> bool:
@@ -185,22 +217,15 @@ class ConfusionRule(Rule):
         return self.prevalence is None
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
-        """Return minus the metric."""
-        share, flagged = self._flagged(negative, positive, n_samples)
+        """Return minus the metric; below chance, a small penalty that grows with each error."""
         youden = np.asarray(1.0 - negative - positive)
-        metric = self._metric(np.maximum(youden, 0.0), share, flagged)
-        return _BELOW_CHANCE * np.maximum(-youden, 0.0) - metric
+        metric = super().value(negative, positive, n_samples)
+        return np.where(youden < 0, -_BELOW_CHANCE * youden, metric)
 
-    def _flagged(
-        self, negative: FloatArray, positive: FloatArray, n_samples: Sizes
-    ) -> tuple[float, FloatArray]:
-        """Return the prevalence, and the share of all rows that is flagged."""
-        first, second = frequencies(self.prevalence, n_samples)
-        share = second / (first + second)
-        return share, np.asarray(share * (1.0 - positive) + (1.0 - share) * negative)
 
-    def _metric(self, youden: FloatArray, share: float, flagged: FloatArray) -> FloatArray:
-        raise NotImplementedError
+def _flagged(negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
+    """Return the share of all rows that is flagged."""
+    return np.asarray(prevalence * (1.0 - positive) + (1.0 - prevalence) * negative)
 
 
 def _ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
@@ -229,7 +254,6 @@ class FBeta(ConfusionRule):
     """
 
     name = "f-beta"
-    symmetric = False
 
     beta: float = 1.0
 
@@ -237,15 +261,20 @@ class FBeta(ConfusionRule):
         super().__post_init__()
         object.__setattr__(self, "beta", as_positive("beta", self.beta, "Use 1 for F1."))
 
-    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
-        """Return minus F-beta."""
-        share, flagged = self._flagged(negative, positive, n_samples)
-        top = (1.0 + self.beta**2) * share * (1.0 - np.asarray(positive))
-        return -_ratio(top, self.beta**2 * share + flagged)
+    @property
+    def title(self) -> str:
+        """Name of the metric, such as "F1"."""
+        return f"F{self.beta:g}"
+
+    def measure(self, negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
+        """Return F-beta."""
+        top = (1.0 + self.beta**2) * prevalence * (1.0 - np.asarray(positive))
+        flagged = _flagged(negative, positive, prevalence)
+        return _ratio(top, self.beta**2 * prevalence + flagged)
 
 
 @dataclass(frozen=True)
-class MCC(ConfusionRule):
+class MCC(AboveChance):
     """Matthews correlation coefficient; `prevalence` as in :class:`FBeta`.
 
     Examples
@@ -255,14 +284,17 @@ class MCC(ConfusionRule):
     """
 
     name = "mcc"
+    title = METRIC_TITLES["mcc"]
 
-    def _metric(self, youden: FloatArray, share: float, flagged: FloatArray) -> FloatArray:
+    def measure(self, negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
+        """Return the correlation."""
+        youden, flagged = 1.0 - negative - positive, _flagged(negative, positive, prevalence)
         spread = np.asarray(np.sqrt(flagged * (1.0 - flagged)))
-        return _ratio(youden * np.sqrt(share * (1.0 - share)), spread)
+        return _ratio(np.asarray(youden * np.sqrt(prevalence * (1.0 - prevalence))), spread)
 
 
 @dataclass(frozen=True)
-class Kappa(ConfusionRule):
+class Kappa(AboveChance):
     """Cohen's kappa: agreement beyond chance; `prevalence` as in :class:`FBeta`.
 
     Examples
@@ -272,39 +304,17 @@ class Kappa(ConfusionRule):
     """
 
     name = "kappa"
+    title = METRIC_TITLES["kappa"]
 
-    def _metric(self, youden: FloatArray, share: float, flagged: FloatArray) -> FloatArray:
-        by_chance = share * (1.0 - flagged) + (1.0 - share) * flagged
-        return _ratio(2.0 * share * (1.0 - share) * youden, by_chance)
-
-
-@dataclass(frozen=True)
-class Youden(ConfusionRule):
-    """Youden's J, or informedness: recall plus specificity minus 1.
-
-    It has the same optimum as the rule "sum" and does not depend on the prevalence.
-
-    Examples
-    --------
-    >>> float(Youden().value(np.array(0.2), np.array(0.3), (90, 10)).round(3))
-    -0.5
-    """
-
-    name = "youden"
-
-    def __post_init__(self) -> None:
-        if self.prevalence is not None:
-            raise InvalidInputError(
-                "`prevalence` must be left out of Youden's J, whose value does not depend on it, "
-                f"got {self.prevalence!r}. Use 'mcc', 'kappa' or 'markedness', which do."
-            )
-
-    def _metric(self, youden: FloatArray, share: float, flagged: FloatArray) -> FloatArray:
-        return youden
+    def measure(self, negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
+        """Return kappa."""
+        youden, flagged = 1.0 - negative - positive, _flagged(negative, positive, prevalence)
+        by_chance = prevalence * (1.0 - flagged) + (1.0 - prevalence) * flagged
+        return _ratio(np.asarray(2.0 * prevalence * (1.0 - prevalence) * youden), by_chance)
 
 
 @dataclass(frozen=True)
-class Markedness(ConfusionRule):
+class Markedness(AboveChance):
     """Precision plus negative predictive value minus 1; `prevalence` as in :class:`FBeta`.
 
     Examples
@@ -314,9 +324,35 @@ class Markedness(ConfusionRule):
     """
 
     name = "markedness"
+    title = METRIC_TITLES["markedness"]
 
-    def _metric(self, youden: FloatArray, share: float, flagged: FloatArray) -> FloatArray:
-        return _ratio(youden * share * (1.0 - share), np.asarray(flagged * (1.0 - flagged)))
+    def measure(self, negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
+        """Return the markedness."""
+        youden, flagged = 1.0 - negative - positive, _flagged(negative, positive, prevalence)
+        top = np.asarray(youden * prevalence * (1.0 - prevalence))
+        return _ratio(top, np.asarray(flagged * (1.0 - flagged)))
+
+
+@dataclass(frozen=True)
+class Youden(Rule):
+    """Youden's J, or informedness: recall plus specificity minus 1.
+
+    It has the same optimum as the rule "sum".
+
+    Examples
+    --------
+    >>> float(Youden().value(np.array(0.2), np.array(0.3), (90, 10)).round(3))
+    -0.5
+    """
+
+    name = "youden"
+    title = METRIC_TITLES["youden"]
+    maximised = True
+    symmetric = True
+
+    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
+        """Return minus Youden's J."""
+        return np.asarray(-(1.0 - negative - positive))
 
 
 @dataclass(frozen=True)
@@ -347,6 +383,7 @@ class Metric(Rule):
 
     name = "metric"
     costly = True
+    monotone = False
 
     metric: Callable[..., float] | str
     greater_is_better: bool = True
@@ -395,6 +432,18 @@ class Metric(Rule):
                 "average, as in make_scorer(f1_score, average='macro')."
             )
         return -sign * np.reshape(np.asarray(values, dtype=np.float64), np.shape(negative))
+
+    @property
+    def title(self) -> str:
+        """Name of the metric."""
+        given: Any = getattr(self.metric, "_score_func", self.metric)
+        name = given if isinstance(given, str) else getattr(given, "__name__", "metric")
+        return str(name).removesuffix("_score").replace("_", " ")
+
+    @property
+    def maximised(self) -> bool:
+        """Whether more is better; a scorer knows better than the argument."""
+        return self.resolve()[1] > 0
 
     def resolve(self) -> tuple[Callable[..., float], float]:
         """Return the metric as a function, and 1 if it is to be maximised, else -1."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Literal, cast
+from dataclasses import dataclass
+from typing import Literal, Self
 
 import numpy as np
 
 from boundshift._typing import FloatArray
 from boundshift._validation import as_positive, as_share
+from boundshift._words import METRIC_TITLES
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules._base import Rule, Sizes, changed_repr
 from boundshift.rules._binary import GMean, as_prevalence, frequencies
@@ -120,7 +121,7 @@ class Floors(Rule):
             )
         named = self._named
         rates = {*self.asked, named.rate} if isinstance(named, Rate) else {*self.asked}
-        has_own = hasattr(named, "prevalence") and not isinstance(named, Rate)
+        has_own = named.depends_on_prevalence and not isinstance(named, Rate)
         depends = has_own or rates & {"precision", "npv", "flagged"}
         if self.prevalence is not None and not depends:
             raise InvalidInputError(
@@ -154,10 +155,12 @@ class Floors(Rule):
     @property
     def objective(self) -> Rule:
         """What to optimise among the boundaries that meet all floors, at the given prevalence."""
-        rule: Any = self._named
-        if self.prevalence is None or getattr(rule, "prevalence", 0.0) is not None:
-            return cast(Rule, rule)
-        return cast(Rule, replace(rule, prevalence=self.prevalence))
+        rule = self._named
+        return rule if self.prevalence is None else rule.at_prevalence(self.prevalence)
+
+    def at_prevalence(self, prevalence: float) -> Self:
+        """Return the same floors: without a prevalence of their own they count the rows given."""
+        return self
 
     @property
     def _named(self) -> Rule:
@@ -232,6 +235,9 @@ class Rate(Rule):
     """One rate to maximise, an objective that makes sense beside a floor only."""
 
     name = "rate"
+    maximised = True
+    in_percent = True
+    monotone = False
 
     rate: str
     prevalence: float | None = None
@@ -243,3 +249,12 @@ class Rate(Rule):
             return np.asarray(positive if self.rate == "recall" else negative)
         weights = frequencies(self.prevalence, n_samples)
         return 1.0 - reached_rates(negative, positive, weights)[self.rate]
+
+    @property
+    def title(self) -> str:
+        """Name of the rate."""
+        return METRIC_TITLES[self.rate]
+
+    def measure(self, negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
+        """Return the rate."""
+        return reached_rates(negative, positive, (1.0 - prevalence, prevalence))[self.rate]
