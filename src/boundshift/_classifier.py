@@ -442,7 +442,10 @@ default="auto"
         sample_weight: Any = None,
         cluster: Any = None,
     ) -> Any:
-        """Report on two classes, from rows that ``fit`` has not seen.
+        """Report on rows that ``fit`` has not seen.
+
+        For more than two classes the page has the recall, precision and bound of each class, and
+        the confusion matrix. Only `names` ("unit" and "title") and `confidence` apply.
 
         Parameters
         ----------
@@ -485,12 +488,12 @@ default="auto"
         Of 100 sick rows the shifted model is expected to miss ...
         """
         check_is_fitted(self)
+        X, y = indexable(X, y)
         # The room of reports imports this one.
         make = import_module("boundshift.report").report_classifier
         rows = {"by": by, "row_cost": row_cost, "sample_weight": sample_weight}
         rows["cluster"] = cluster
-        # Many classes have no report and are refused there, before their rows are read.
-        rows["nominal"] = self._warn_of_reuse(X, y) if len(self.classes_) == 2 else ""
+        rows["nominal"] = self._warn_of_reuse(X, y)
         return make(self, X, y, names=names, confidence=confidence, prevalence=prevalence, **rows)
 
     @property

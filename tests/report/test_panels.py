@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binomtest
-from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix, recall_score
 
@@ -160,10 +159,3 @@ def test_groups_of_a_classifier_are_named_columns(shifted):
         model.report(X, y, by="half")
     with pytest.raises(InvalidInputError, match="2 to 12 different values, got 'age'"):
         model.report(X, y, by="age")
-
-
-def test_a_report_of_many_classes_is_refused_before_any_work():
-    many = BoundShiftClassifier(LogisticRegression(max_iter=500)).fit(*load_iris(return_X_y=True))
-    said = r"`report` must have a classifier of two classes, got 3: 0, 1, 2\. Use `certificate_`"
-    with pytest.raises(InvalidInputError, match=said):
-        many.report(None, None)

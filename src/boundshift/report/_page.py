@@ -28,6 +28,7 @@ from boundshift._writing import is_special, write_whole
 from boundshift.curves import Empirical
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.report._classes import class_facts
 from boundshift.report._evidence import (
     MOST_LEVELS,
     ColumnUse,
@@ -211,9 +212,11 @@ def _render(facts: Mapping[str, Any]) -> str:
         import jinja2  # noqa: F401
     except ImportError as error:
         raise MissingExtraError("jinja2", "report") from error
+    if "matrix" in facts:
+        return str(_template("classes.html.jinja").render(**facts, style=_read("page.css")))
     script = "".join(_read(name) for name in _SCRIPT)
     axis = ScoreAxis(*(facts["axis"][key] for key in ("kind", "low", "high")))
-    page: str = _template().render(
+    page = _template("page.html.jinja").render(
         **facts,
         style=_read("page.css"),
         script=script,
@@ -223,11 +226,11 @@ def _render(facts: Mapping[str, Any]) -> str:
         plot=_draw_errors(facts["stops"], facts["n"]),
         place=lambda score: f"{100 * float(axis.place(score)):.3f}%",
     )
-    return page
+    return str(page)
 
 
 @cache
-def _template() -> Any:
+def _template(name: str) -> Any:
     import jinja2
 
     environment = jinja2.Environment(
@@ -240,7 +243,7 @@ def _template() -> Any:
         "number": lambda value: _cell(value, ".3f"),
         "short": lambda value: _cell(value, ".4g"),
     }
-    return environment.get_template("page.html.jinja")
+    return environment.get_template(name)
 
 
 def _read(name: str) -> str:
@@ -405,13 +408,12 @@ def report_classifier(
     **known: Any,
 ) -> Report:
     """Report on a fitted :class:`~boundshift.BoundShiftClassifier`; see its method ``report``."""
+    inner = classifier.estimator_
     if len(classifier.classes_) > 2:
-        raise InvalidInputError(
-            f"`report` must have a classifier of two classes, got {len(classifier.classes_)}: "
-            f"{', '.join(map(repr, classifier.classes_.tolist()))}. Use `certificate_`, which "
-            "bounds the errors of each class, or fit and report on one class against the rest."
-        )
-    boundary, inner = classifier.boundary_, classifier.estimator_
+        known |= {"by": by, "row_cost": row_cost, "sample_weight": sample_weight}
+        found = class_facts(classifier, X, y, cluster=cluster, **known)
+        return Report(_plain({"model": _model_name(inner), **found}))
+    boundary = classifier.boundary_
     # No other goal has a cost and counts, unless a curve that counts was asked for.
     chosen_by = boundary.rule == Cost() and boundary.curve == Empirical()
     if row_cost is None and chosen_by and classifier.curve is None:

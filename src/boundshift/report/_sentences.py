@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
 
 import numpy as np
 
+from boundshift._promises.certificate import Certificate
 from boundshift._promises.planning import rows_needed
 from boundshift._promises.zone import Zone
 from boundshift._status import QUIET
@@ -37,6 +38,8 @@ _GOOD_AUC, _POOR_AUC = 0.85, 0.65
 _OPTIMISM = (0.02, 0.08)
 _FEW_FLAGGED = 20
 _NEXT = 100  # further rows of which a claim speaks
+UNPROVED = "Do not use it yet: these rows do not show that it is better than chance."
+MISSED = "Improve it: the goal is missed."
 _MOST_GROUPS, _FEWEST_ROWS = 10, 20  # of a calibration
 
 
@@ -246,7 +249,7 @@ def _diagnose(evidence: Evidence, goal: Goal | None, better: str | None) -> Diag
         _proof(evidence),
         _false_alarms(evidence),
         _optimism(auc, evidence),
-        _row_count(evidence),
+        judge_rows(evidence.certificate, (evidence.names.negatives, evidence.names.positives)),
         _stability(evidence),
         _calibration(evidence),
     ]
@@ -267,13 +270,13 @@ def _diagnose(evidence: Evidence, goal: Goal | None, better: str | None) -> Diag
         answer, told = Answer.NO, f"Do not use it. {status.value}"
     elif levels["proof"] == "bad":
         answer, first = Answer.NO, by_key["proof"]
-        told = "Do not use it yet: these rows do not show that it is better than chance."
+        told = UNPROVED
     elif goal is not None and goal.state == State.MISSED:
-        told, first = "Improve it: the goal is missed.", None
+        first = None
         remedy = "Train a better model, choose the threshold on more rows, or ask for less."
         if [f.name for f in goal.floors if f.state == State.MISSED] == ["flagged"]:
             remedy = "Ask for a smaller share, or take the rows with the highest scores."
-        told = f"{told} {remedy}"
+        told = f"{MISSED} {remedy}"
     elif goal is not None and goal.state == State.WORSE:
         told, first = "Use the model's own threshold: by the goal it does better.", None
     elif better is not None:
@@ -288,7 +291,7 @@ def _diagnose(evidence: Evidence, goal: Goal | None, better: str | None) -> Diag
     return Diagnosis(findings, answer, f"{told} {first.advice}" if first else told)
 
 
-def _grade(key: str, value: float, text: str, *grades: tuple[float, Level, str, str]) -> Finding:
+def grade(key: str, value: float, text: str, *grades: tuple[float, Level, str, str]) -> Finding:
     """Return the first of several findings whose limit the value does not exceed."""
     _, level, title, advice = next(grade for grade in grades if value <= grade[0])
     return Finding(key, level, title, text, advice)
@@ -301,7 +304,7 @@ def _separation(auc: float, names: Names) -> Finding:
         "chance it would in 50."
     )
     poor = "Train a better model first: no threshold makes up for that."
-    return _grade(
+    return grade(
         "separation",
         -auc,
         pairs,
@@ -316,7 +319,7 @@ def _overlap(best: float) -> Finding:
     text = f"No threshold does better than {percent(best)} errors, averaged over both classes."
     some = "Expect errors on both sides; the slider shows which can be traded for which."
     much = "Look for features that separate the classes, or for wrong labels where they overlap."
-    return _grade(
+    return grade(
         "overlap",
         best,
         text,
@@ -328,13 +331,17 @@ def _overlap(best: float) -> Finding:
 
 def _proof(evidence: Evidence) -> Finding:
     """Say whether the model is shown to beat chance, both bounds holding together."""
-    names, status = evidence.names, evidence.certificate.status
-    total = evidence.sum_bound
+    names, total = evidence.names, evidence.sum_bound
     text = (
         f"With {sure(evidence.confidence)}, the shares of {names.positives} missed and of "
         f"{names.negatives} flagged add up to at most {at_most(total)} in the long run. By chance "
         "they add up to 100%."
     )
+    return judge_proof(evidence.certificate.status, total, text, names.positives)
+
+
+def judge_proof(status: str, total: float, text: str, rare: str) -> Finding:
+    """Say whether errors add up to less than by chance, which is a total of 1."""
     level: Level = "good"
     title, advice = "Shown to be better than chance", ""
     if status == "nominal":
@@ -342,7 +349,7 @@ def _proof(evidence: Evidence) -> Finding:
         advice = "Score rows that the model has not seen; only they show what it is worth."
     elif total >= 1:
         level, title = "bad", "Not shown to be better than chance"
-        advice = f"Collect more rows, above all {names.positives}, or train a better model."
+        advice = f"Collect more rows, above all {rare}, or train a better model."
     elif status == "cross-fitted":
         level, title = "caution", "Shown to be better than chance for the models of the folds"
         advice = "Keep rows apart for a test; only they show what the deployed model is worth."
@@ -374,7 +381,7 @@ def _optimism(auc: float, evidence: Evidence) -> Finding | None:
         f"On its training rows the model ranks {round(100 * training)} of 100 pairs rightly, on "
         f"fresh ones {round(100 * auc)}."
     )
-    return _grade(
+    return grade(
         "optimism",
         training - auc,
         text,
@@ -386,19 +393,19 @@ def _optimism(auc: float, evidence: Evidence) -> Finding | None:
     )  # fmt: skip
 
 
-def _row_count(evidence: Evidence) -> Finding:
-    """Say what the rows of the smaller class can show at best."""
-    certificate, names = evidence.certificate, evidence.names
+def judge_rows(certificate: Certificate, names: Sequence[str]) -> Finding:
+    """Say what the rows of the smallest class can show at best."""
     i = int(np.argmin(certificate.n_samples))
-    who, least = (names.negatives, names.positives)[i], certificate.floors[i]
+    who, least = names[i], certificate.floors[i]
     text = (
         f"With {certificate.n_samples[i]:,} {who}, no error rate below {at_most(least)} can be "
         "shown, even without a single error."
     )
-    needed = f"{rows_needed(0.05, certificate.confidence):,} or more {who}"
+    delta = (1 - certificate.confidence) / (len(names) if certificate.joint else 1)
+    needed = f"{rows_needed(0.05, 1 - delta):,} or more {who}"
     advice = f"For a claim of at most 5%, collect {needed} and keep them for a test."
     few = f"There are few {who}"
-    return _grade(
+    return grade(
         "rows",
         least,
         text,

@@ -1,0 +1,189 @@
+"""The report on many classes, against scikit-learn and bounds computed a second way."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn import metrics as sk
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+
+from boundshift import BoundaryWarning, BoundShiftClassifier, ClassFloors, CostMatrix
+from boundshift.report import Report
+from tests.report.problems import HOSTILE, clopper_pearson
+
+LABELS = np.array(["cold", "flu", "tb"])
+COSTS = CostMatrix([[0, 1, 1], [5, 0, 5], [40, 40, 0]], LABELS)
+
+
+def ill(rule=None, n=3000, separation=1.0, **settings):
+    """Return a model of three illnesses, and rows that it has not seen."""
+    X, y = make_classification(
+        n + 2000, n_classes=3, n_informative=5, weights=[0.85, 0.1], class_sep=separation,
+        random_state=1,
+    )  # fmt: skip
+    y = LABELS[y]
+    model = BoundShiftClassifier(LogisticRegression(), rule=rule, **settings)
+    return model.fit(X[:2000], y[:2000]), X[2000:], y[2000:]
+
+
+@pytest.fixture(scope="module")
+def told():
+    model, X, y = ill()
+    own = LABELS[np.argmax(model.predict_proba(X), axis=1)]
+    facts = model.report(X, y, names={"unit": "patients"}).facts
+    return facts, y, model.predict(X), own
+
+
+def finding(facts, key):
+    return next(f for f in facts["diagnosis"]["findings"] if f["key"] == key)
+
+
+def test_every_class_is_counted(told):
+    facts, y, predicted, own = told
+    json.dumps(facts, allow_nan=False)
+    assert facts["matrix"] == sk.confusion_matrix(y, predicted).tolist()
+    recalls, before = (sk.recall_score(y, p, average=None) for p in (predicted, own))
+    precisions = sk.precision_score(y, predicted, average=None)
+    for k, row in enumerate(facts["classes"]):
+        assert (row["label"], row["n"]) == (LABELS[k], np.sum(y == LABELS[k]))
+        assert row["recall"] == pytest.approx(recalls[k])
+        assert row["recall_before"] == pytest.approx(before[k])
+        assert row["precision"] == pytest.approx(precisions[k])
+        wrong = np.sum(predicted[y == LABELS[k]] != LABELS[k])
+        assert row["most_missed"] == pytest.approx(clopper_pearson(wrong, row["n"], 0.05 / 3))
+
+
+def test_both_decisions_are_compared_by_metrics_of_scikit_learn(told):
+    facts, y, predicted, own = told
+    for row, made in zip(facts["comparison"], (own, predicted), strict=True):
+        assert row["mean recall"] == pytest.approx(sk.balanced_accuracy_score(y, made))
+        assert row["least recall"] == pytest.approx(sk.recall_score(y, made, average=None).min())
+        assert row["macro F1"] == pytest.approx(sk.f1_score(y, made, average="macro"))
+        assert row["accuracy"] == pytest.approx(sk.accuracy_score(y, made))
+
+
+def test_the_verdict_is_made_of_those_counts(told):
+    facts, y, predicted, own = told
+    now, before = (sk.recall_score(y, p, average=None) for p in (predicted, own))
+    k = int(np.argmin(now))
+    n, wrong = np.sum(y == LABELS[k]), np.sum(predicted[y == LABELS[k]] != LABELS[k])
+    most = np.ceil(1000 * clopper_pearson(wrong, n, 0.05 / 3)) / 10
+    assert facts["verdict"]["sentence"] == (
+        f"Mean recall is {100 * now.mean():.1f}% instead of {100 * before.mean():.1f}% by the "
+        f"model's own decisions. The weakest class is {LABELS[k]}: of 100 patients "
+        f"{round(100 * (1 - now[k]))} are missed instead of {round(100 * (1 - before[k]))}, in "
+        f"the long run at most {most}% with 95% confidence."
+    )
+    mistakes = {other: np.sum(predicted[y == LABELS[k]] == other) for other in LABELS}
+    called = max(set(LABELS) - {LABELS[k]}, key=mistakes.get)
+    assert f"are called class {called}." in finding(facts, "recall")["text"]
+    assert finding(facts, "change")["level"] == "good"
+    assert facts["diagnosis"]["next"].startswith("Use it with care, or improve it: the recall of")
+
+
+def test_every_figure_and_the_answer_stand_on_the_page(told):
+    facts = told[0]
+    page = Report(facts).html
+    assert page.index(facts["diagnosis"]["next"]) < page.index("Mean recall is")
+    for row in facts["classes"]:
+        assert f"<td>{100 * row['recall']:.1f}%</td>" in page
+        assert f"<td>{np.ceil(1000 * row['most_missed']) / 10:.1f}%</td>" in page
+    assert page.count('<td class="right"') == 3
+    assert "<script" not in page
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_a_model_that_guesses_is_not_advised():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1500, 3)), rng.choice(LABELS, 1500)
+    model = BoundShiftClassifier(LogisticRegression()).fit(X[:700], y[:700])
+    facts = model.report(X[700:], y[700:]).facts
+    assert facts["diagnosis"]["answer"] == "do not use it"
+    total = sum(row["most_missed"] for row in facts["classes"])
+    assert total > 2  # the errors of a guess add up to 2 of 3 classes
+    assert (
+        f"at most {np.ceil(1000 * total) / 10:.1f}% in the long run"
+        in finding(facts, "proof")["text"]
+    )
+
+
+def test_a_model_that_is_good_is_used():
+    model, X, y = ill(separation=4.0)
+    facts = model.report(X, y).facts
+    assert min(row["recall"] for row in facts["classes"]) > 0.8
+    assert facts["diagnosis"]["answer"] == "use it"
+
+
+def test_rows_of_fit_certify_nothing():
+    model, X, y = ill()
+    with pytest.warns(BoundaryWarning, match="were used in fit"):
+        report = model.fit(X, y).report(X, y)
+    assert report.facts["verdict"]["status"] == "nominal"
+    assert "confidence" not in repr(report)
+    assert report.facts["diagnosis"]["answer"] == "do not use it"
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+@pytest.mark.parametrize(("floor", "state"), [(0.5, "met"), (0.95, "missed")])
+def test_floors_are_judged_by_bounds(floor, state):
+    model, X, y = ill(ClassFloors(recall={"tb": floor}))
+    report = model.report(X, y)
+    n, missed = np.sum(y == "tb"), np.sum(model.predict(X)[y == "tb"] != "tb")
+    shown = 1 - clopper_pearson(missed, n, 0.05 / 3)
+    assert (shown >= floor) == (state == "met")
+    assert report.facts["goal"]["state"] == state
+    assert repr(report).startswith(
+        f"Goal: find at least {100 * floor:g}% of rows of class tb (recall). {state.capitalize()} "
+        f"for class tb: {100 * (1 - missed / n):.1f}% on the test rows; in the long run at least "
+        f"{np.floor(1000 * shown) / 10:.1f}% with 95% confidence in all classes together."
+    )
+
+
+def test_costs_are_those_of_a_thousand_decisions():
+    model, X, y = ill(COSTS)
+    own = LABELS[np.argmax(model.predict_proba(X), axis=1)]
+    prices, place = np.array(COSTS.costs), {label: k for k, label in enumerate(LABELS)}
+    now, before = (
+        1000 * np.mean([prices[place[a], place[b]] for a, b in zip(y, made, strict=True)])
+        for made in (model.predict(X), own)
+    )
+    report = model.report(X, y)
+    assert now < before
+    assert report.facts["goal"]["state"] == "better"
+    assert f"1,000 decisions cost {now:,.4g} on the test rows instead of {before:,.4g}" in repr(
+        report
+    )
+
+
+def test_a_class_without_test_rows_claims_nothing():
+    model, X, y = ill()
+    facts = model.report(X[y != "tb"], y[y != "tb"]).facts
+    assert facts["classes"][2]["recall"] is None
+    assert facts["classes"][2]["most_missed"] == 1.0
+    assert Report(facts).html.endswith("</html>")
+
+
+def test_hostile_labels_stay_text():
+    X, y = make_classification(600, n_classes=3, n_informative=4, random_state=0)
+    y = np.array(["a", HOSTILE, "c"])[y]
+    page = BoundShiftClassifier(LogisticRegression()).fit(X[:300], y[:300]).report(X[300:], y[300:])
+    assert "<script" not in page.html
+    assert "<img" not in page.html
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"by": "age"}, "`by` must be left out in a report on 3 classes"),
+        ({"prevalence": 0.1}, "`prevalence` must be left out"),
+        ({"names": {"positive": "sick"}}, "`names` must have the keys 'unit' and 'title'"),
+        ({"confidence": 95}, "`confidence` must be between 0 and 1"),
+        ({"y": ["cold", "mumps"]}, "`y` must hold labels that fit has seen, got 'mumps'"),
+        ({"y": ["cold"]}, "inconsistent numbers of samples"),
+    ],
+)
+def test_wrong_input_is_refused_in_words(given, message):
+    model, X, y = ill(n=20)
+    with pytest.raises(ValueError, match=message):
+        model.report(X[:2], **({"y": y[:2]} | given))
