@@ -16,7 +16,7 @@ from boundshift._boundary import decide
 from boundshift._promises.certificate import read_scores
 from boundshift._result.boundary import answer_in_kind, check_probabilities, look_like_probabilities
 from boundshift._result.records import Record
-from boundshift._result.sql import zone_expression
+from boundshift._result.sql import label_expression
 from boundshift._scores import Scale, Scores, ScoreSample, settle
 from boundshift._status import Status
 from boundshift._typing import FloatArray
@@ -224,7 +224,7 @@ class Zone(Record):
                 f"`unsure` must be of the same kind as the labels {self.labels!r} in one column, "
                 f"got {unsure!r}. Use None for NULL."
             )
-        return zone_expression(column, (self.low, self.high), self.labels, unsure, dialect)
+        return label_expression(column, (self.low, self.high), self.labels, dialect, unsure)
 
     def _is_alike(self, unsure: object) -> bool:
         """Return whether a label is of the same kind as those of the classes."""

@@ -303,7 +303,7 @@ class Boundary(Record):
         CASE WHEN "order" > 3.0000000000000000E+00 THEN 'yes'
              WHEN "order" <= 3.0000000000000000E+00 THEN 'no' END
         """
-        return label_expression(column, self.threshold, self.labels, dialect)
+        return label_expression(column, (self.threshold, self.threshold), self.labels, dialect)
 
     def plot(self, y_true: Any, y_score: Any, **settings: Any) -> Any:
         """Draw error rates and rule at every threshold, around the boundary.
