@@ -68,8 +68,8 @@ def test_vectors_give_their_last_element(spark, kind):
     assert_same_boundary(first, y, -s, curve="kth-point", pos_label=0)
 
 
-LABELS = ["it's", "\\", "\\' or 1=1 --", "${spark.app.name}", "a\nb", 'x"`]', "\u0416\U0001f600"]
-NAMES = ["score", "order", "null", "a.b", "x`y", "it's \\", "score"]
+LABELS = ["it's", "' or 1=1 --", "$x", 'x"`]', "\u0416\U0001f600"]
+NAMES = ["score", "order", "a.b", "x`y", "it's null"]
 
 
 @pytest.mark.parametrize(("label", "name"), list(zip(LABELS, NAMES, strict=True)))
