@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, norm, poisson
 
-from boundshift import Boundary, Floors, InvalidInputError, Status, find_boundary, metrics_at
+from boundshift import Boundary, Floors, InvalidInputError, Status, find_boundary
 
 
 def most_allowed(n, floor, confidence):
@@ -61,6 +61,7 @@ def test_too_few_rows_are_counted_and_nothing_is_promised():
 
 
 NORMAL = np.zeros(100), np.arange(100.0)
+FLOOR = Floors(specificity=0.9)
 
 
 @pytest.mark.parametrize(
@@ -74,16 +75,20 @@ NORMAL = np.zeros(100), np.arange(100.0)
             "`rule` must be",
         ),
         (
-            lambda: find_boundary(*NORMAL, rule=Floors(specificity=0.9), curve="blend"),
+            lambda: find_boundary(*NORMAL, rule=FLOOR, curve="blend"),
             "`curve` must count rows",
         ),
         (
-            lambda: find_boundary(["ok"] * 100, NORMAL[1], rule=Floors(specificity=0.9)),
+            lambda: find_boundary(["ok"] * 100, NORMAL[1], rule=FLOOR),
             "`pos_label` must be given",
         ),
         (
-            lambda: metrics_at(find_boundary(*NORMAL, rule=Floors(specificity=0.9))),
-            "rows of both classes",
+            lambda: find_boundary(*NORMAL, rule=FLOOR, sample_weight=np.ones(100)),
+            "`sample_weight` must be left out where `y_true` holds one class, got only 0",
+        ),
+        (
+            lambda: find_boundary(*NORMAL, rule=FLOOR, cluster=np.arange(100)),
+            "`cluster` must be left out where `y_true` holds one class, got only 0",
         ),
     ],
 )

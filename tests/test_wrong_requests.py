@@ -147,6 +147,10 @@ WRONG = {
     "costs of 0": (lambda: ask(row_cost=np.zeros(N)), "must not be all 0"),
     "an endless cost": (lambda: Cost(false_negative=1e308), "at most 1e290, got 1e+308"),
     "costs with a rule": (lambda: ask(row_cost=np.ones(N), rule="f1"), "another rule than 'cost'"),
+    "clusters in groups": (
+        lambda: find_boundaries(Y, S, Y, cluster=S),
+        "`cluster` must be left out of find_boundaries",
+    ),
     "groups of another length": (lambda: find_boundaries(Y, S, [1]), "each of 60 rows"),
     # Rows.
     "NaN score": (lambda: rows(s=np.where(S10 == 3, np.nan, S10)), "1 NaN"),

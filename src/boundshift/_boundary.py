@@ -127,6 +127,8 @@ def find_boundary(
     >>> round(found.threshold, 2), found.wrong
     (0.59, (2, 0))
     """
+    for name, values in (("y_true", y_true), ("y_score", y_score)):
+        refuse_lazy(name, values, "Use streaming.scan_boundary(frame, label=..., score=...).")
     if cluster is not None:
         if curve is not None or row_cost is not None or sample_weight is not None:
             raise InvalidInputError(
@@ -134,29 +136,35 @@ def find_boundary(
                 "one. Use rule=Floors(recall=0.9), for example."
             )
         boundary = decide_by_cluster(y_true, y_score, cluster, rule, pos_label, scale)
-        warn_of(boundary, stacklevel=3)
-        return boundary
-    if row_cost is not None:
+    elif row_cost is not None:
         check_row_cost(curve, rule, sample_weight)
         boundary = decide_by_row(y_true, y_score, row_cost, pos_label, scale)
-        warn_of(boundary, stacklevel=3)
-        return boundary
-    curve, rule = choose_claims(curve, rule)
-    for name, values in (("y_true", y_true), ("y_score", y_score)):
-        refuse_lazy(name, values, "Use streaming.scan_boundary(frame, label=..., score=...).")
-    sample = ScoreSample.from_labels(
-        y_true,
-        y_score,
-        pos_label,
-        symmetric=rule.symmetric,
-        sample_weight=sample_weight,
-        one_class=isinstance(rule, Floors) and sample_weight is None,
-    )
-    for doubt in judge_weights(sample) if sample_weight is not None else ():
-        warnings.warn(doubt, BoundaryWarning, stacklevel=2)
-    boundary = decide(sample, curve, rule, scale)
+    else:
+        curve, rule = choose_claims(curve, rule)
+        sample = ScoreSample.from_labels(
+            y_true,
+            y_score,
+            pos_label,
+            symmetric=rule.symmetric,
+            sample_weight=sample_weight,
+            one_class=isinstance(rule, Floors),
+        )
+        if sample_weight is not None:
+            _check_both(sample, "sample_weight")
+            for doubt in judge_weights(sample):
+                warnings.warn(doubt, BoundaryWarning, stacklevel=2)
+        boundary = decide(sample, curve, rule, scale)
     warn_of(boundary, stacklevel=3)
     return boundary
+
+
+def _check_both(sample: ScoreSample, name: str) -> None:
+    if not all(sample.n_samples):
+        label = sample.labels[0 if sample.negative.n else 1]
+        raise InvalidInputError(
+            f"`{name}` must be left out where `y_true` holds one class, got only {label!r}. Pass "
+            "rows of both classes, or every row once."
+        )
 
 
 def choose_claims(
@@ -285,15 +293,11 @@ def decide_by_row(
     """Return the boundary at which the rows decided wrongly cost least."""
     is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=False)
     cost = own_cost(as_row_cost(row_cost, len(scores)), is_positive)
-    sample = replace(ScoreSample.from_labels(is_positive, scores), labels=labels).on_scale(scale)
+    sample = ScoreSample.from_rows(is_positive, scores, labels).on_scale(scale)
     _check_direction(sample, Cost())
     # In units of the mean cost the rows' costs are weights, whose sum is least.
     unit = float(cost.mean())
-    negative, positive = (
-        replace(c, count=cost[mine][np.argsort(scores[mine], kind="stable")] / unit)
-        for c, mine in ((sample.negative, ~is_positive), (sample.positive, is_positive))
-    )
-    weighted = replace(sample, negative=negative, positive=positive)
+    weighted = ScoreSample.from_rows(is_positive, scores, labels, cost / unit).on_scale(scale)
 
     def costs(t: FloatArray) -> tuple[FloatArray, FloatArray]:
         above, below = weighted.count_wrong(t)
@@ -303,7 +307,8 @@ def decide_by_row(
     rates = Empirical().errors(sample)(np.array([found.threshold]))
     errors = float(rates[0][0]), float(rates[1][0])
     found = found._replace(errors=errors, value=found.value * unit)
-    return _record(Solution(found, status_of(sample)), sample, Empirical(), Cost())
+    boundary = _record(Solution(found, status_of(sample)), sample, Empirical(), Cost())
+    return replace(boundary, by_row=True)
 
 
 def decide_by_cluster(
@@ -322,9 +327,12 @@ def decide_by_cluster(
             f"rule={rule!r}. Use Floors(recall=0.9); other rules promise nothing, and their "
             "boundary does not need clusters: certify it on other rows."
         )
-    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=False)
+    is_positive, scores, labels = as_rows(
+        y_true, y_score, pos_label, symmetric=False, one_class=True
+    )
+    sample = ScoreSample.from_rows(is_positive, scores, labels).on_scale(scale)
+    _check_both(sample, "cluster")
     clusters = order_clusters(is_positive, scores, cluster)
-    sample = replace(ScoreSample.from_labels(is_positive, scores), labels=labels).on_scale(scale)
     _check_direction(sample, rule)
     curve = Betting(rule.level)
     return _record(curve.solve_clusters(sample, rule, clusters), sample, curve, rule)

@@ -172,6 +172,7 @@ def find_boundaries(
     rows: float = ROWS,
     joint: bool = False,
     scale: Scale = "auto",
+    **unsupported: object,
 ) -> GroupBoundaries:
     r"""Find a boundary for each group of rows: each site, each device, each sex.
 
@@ -201,6 +202,8 @@ def find_boundaries(
     scale : {"auto", "probability", "raw"}, default="auto"
         As in :func:`~boundshift.find_boundary`. All rows together tell whether scores are
         probabilities, so that groups and common boundary are on one scale.
+    **unsupported : object
+        Other arguments of :func:`~boundshift.find_boundary` are refused.
 
     Returns
     -------
@@ -229,13 +232,17 @@ def find_boundaries(
     >>> {group: round(b.threshold, 1) for group, b in found.items()}
     {'small': 1.7, 'large': 1.1}
     """
+    for name in unsupported:
+        raise InvalidInputError(
+            f"`{name}` must be left out of find_boundaries, got one. Pass the rows of each group "
+            "to find_boundary, which takes sample_weight, row_cost and cluster."
+        )
     as_choice("joint", joint, (True, False))
     claim, aim = choose_claims(curve, rule)
     m = shrinkage(rows, claim)
     is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=aim.symmetric)
     groups, codes = _encode(by, len(scores))
-    everyone = ScoreSample.from_labels(is_positive, scores)
-    everyone = replace(everyone, labels=labels).on_scale(scale)
+    everyone = ScoreSample.from_rows(is_positive, scores, labels).on_scale(scale)
     samples = {}
     for code, group in enumerate(groups):
         mine = codes == code

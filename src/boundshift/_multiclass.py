@@ -276,9 +276,10 @@ def _pair_samples(
     for i, j in combinations(range(scores.shape[1]), 2):
         difference = scores[:, j] - scores[:, i]
         rows = ((y == i) | (y == j)) & ~np.isnan(difference)
+        rows &= True if weights is None else weights > 0
         mine, weight = (y == j)[rows], None if weights is None else weights[rows]
         if 0 < np.count_nonzero(mine) < len(mine):
-            yield (i, j), ScoreSample.from_labels(mine, difference[rows], sample_weight=weight)
+            yield (i, j), ScoreSample.from_rows(mine, difference[rows], (False, True), weight)
 
 
 def _pair_problems(

@@ -42,7 +42,6 @@ _NORMAL_IQR = 1.3489795003921634
 _ATOM_SHARE, _ATOM_ROWS = 1e-3, 2
 # Rounding error of a weight, and of a sum of weights relative to it.
 _ROUNDING, _SUM_ROUNDING = 1e-9, 1e-12
-_LOG_2 = math.log(2.0)
 # Numbers closer to 0 may be 0 in float32.
 _TINY = float(np.finfo(np.float32).tiny)
 # Doubles on either side of a rounded probability among which its exact threshold lies.
@@ -79,19 +78,17 @@ class Scores:
             return np.arange(len(self.value) + 1)
         return np.concatenate([np.zeros(1, self.count.dtype), np.cumsum(self.count)])
 
-    @property
+    @cached_property
     def n(self) -> Any:
         """Number of rows; the sum of the weights where rows have some."""
         return len(self.value) if self.count is None else self._before[-1].item()
 
     @property
     def n_rows(self) -> int:
-        """Number of entries."""
         return len(self.value)
 
     @property
     def is_weighted(self) -> bool:
-        """Whether entries have weights, which may be fractions."""
         return self.count is not None and self.count.dtype.kind == "f"
 
     @property
@@ -111,17 +108,14 @@ class Scores:
 
     @property
     def minimum(self) -> float:
-        """Smallest score."""
         return float((self.value if self.ends is None else self.ends[0])[0])
 
     @property
     def maximum(self) -> float:
-        """Largest score."""
         return float((self.value if self.ends is None else self.ends[1])[-1])
 
     @cached_property
     def mean(self) -> float:
-        """Mean."""
         deviation = self.value - self.median  # a common offset costs no digits
         total = deviation.sum() if self.count is None else self.count @ deviation
         return self.median + float(total) / float(self.n)
@@ -150,12 +144,10 @@ class Scores:
         return unit * math.sqrt(float(total) / (self.n - 1))
 
     def count_at_most(self, t: ArrayLike) -> Any:
-        """Return the count of the scores ≤ t, for every t."""
         place = np.searchsorted(self.value, t, side="right")
         return place if self.count is None else self._before[place]
 
     def count_below(self, t: ArrayLike) -> Any:
-        """Return the count of the scores < t, for every t."""
         place = np.searchsorted(self.value, t, side="left")
         return place if self.count is None else self._before[place]
 
@@ -171,6 +163,10 @@ class Scores:
     def points(self) -> tuple[FloatArray, NDArray[Any] | None]:
         """Return the known scores and their counts; None counts each once."""
         return self.value, self.count
+
+    def as_points(self) -> Scores:
+        """Return entries that answer without looking at the data again."""
+        return self
 
     def binned(self, low: float, high: float, cell: float) -> FloatArray:
         """Return the counts at nodes a cell apart, by linear binning.
@@ -200,7 +196,6 @@ class Scores:
         return Scores(self.value[kept], count, ends) if kept.any() else None
 
     def mirrored(self) -> Scores:
-        """Return the scores with their sign changed."""
         count = None if self.count is None else self.count[::-1]
         ends = None if self.ends is None else (-self.ends[1][::-1], -self.ends[0][::-1])
         return Scores(-self.value[::-1], count, ends)
@@ -282,7 +277,8 @@ class LogOdds:
         """
         if least > most or (least == most and not (zeros or ones)):
             return None
-        return cls(least - _LOG_2 if zeros else -math.inf, most + _LOG_2 if ones else math.inf)
+        step = math.log(2.0)
+        return cls(least - step if zeros else -math.inf, most + step if ones else math.inf)
 
     def of(self, scores: FloatArray) -> FloatArray:
         """Return the log-odds of probabilities, NaN for numbers outside [0, 1]."""
@@ -393,7 +389,18 @@ class ScoreSample:
         is_positive, scores, labels = as_rows(
             y_true, y_score, pos_label, symmetric=symmetric, one_class=one_class
         )
-        classes: list[Scores] = []
+        return cls.from_rows(is_positive, scores, labels, weight)
+
+    @classmethod
+    def from_rows(
+        cls,
+        is_positive: BoolArray,
+        scores: FloatArray,
+        labels: tuple[Any, Any],
+        weight: FloatArray | None = None,
+    ) -> ScoreSample:
+        """Sort rows that have left validation."""
+        classes = []
         for mine in (~is_positive, is_positive):
             own = scores[mine]
             if weight is None:
@@ -402,7 +409,15 @@ class ScoreSample:
             else:
                 order = np.argsort(own, kind="stable")
                 classes.append(Scores(own[order], weight[mine][order]))
-        check_finite(*(c.value for c in classes))
+            # NaN and infinity can only stand at the ends.
+            if len(own) and not np.isfinite(classes[-1].value[[0, -1]]).all():
+                raise InvalidInputError(
+                    f"`y_score` must be finite, got {int(np.isnan(scores).sum())} NaN and "
+                    f"{int(np.isinf(scores).sum())} infinite values among {len(scores)}. Drop "
+                    "those rows, or set infinite scores to the least and the largest of the "
+                    "finite ones among them; the largest double, which np.nan_to_num takes, is "
+                    "none of them."
+                )
         sample = cls(classes[0], classes[1], labels)
         check_magnitude(max(map(abs, sample.extremes)))
         return sample
@@ -421,7 +436,7 @@ class ScoreSample:
         )
         return ScoreSample(negative, positive, self.labels, log_odds)
 
-    def are_probabilities(self, scale: Scale) -> bool:
+    def are_probabilities(self, scale: Scale = "auto") -> bool:
         """Return whether the scores lie in [0, 1], on a scale that makes them probabilities."""
         as_choice("scale", scale, SCALES)
         if scale == "raw" or self.log_odds is not None:
@@ -467,13 +482,12 @@ class ScoreSample:
 
     def as_points(self) -> ScoreSample:
         """Return a sample that answers without looking at the data again."""
-        classes: Any = (self.negative, self.positive)
-        if all(type(c) is Scores for c in classes):
+        negative, positive = self.negative.as_points(), self.positive.as_points()
+        if negative is self.negative and positive is self.positive:
             return self
-        negative, positive = (c.as_points() for c in classes)
         return replace(self, negative=negative, positive=positive, given_atoms=self.atoms)
 
-    @property
+    @cached_property
     def extremes(self) -> tuple[float, float]:
         """The least and the largest score."""
         known = [c for c in (self.negative, self.positive) if c.n]
@@ -494,14 +508,11 @@ class ScoreSample:
 
     @property
     def n_samples(self) -> tuple[int, int]:
-        """Numbers of rows (negative, positive)."""
         return self.negative.n, self.positive.n
 
     @property
     def spread(self) -> float:
-        """Distance between the smallest and the largest score."""
-        low, high = self.extremes
-        return high - low
+        return self.extremes[1] - self.extremes[0]
 
     @property
     def is_reversed(self) -> bool:
@@ -567,32 +578,16 @@ def settle(threshold: float, low: float, high: float) -> float:
         return threshold
     if high == 0.0 and threshold > -_TINY:  # vanishes beside 0
         return max(-_TINY, low)
-    if rounded >= last:
-        return max(before, low)
-    return max(threshold, first)
+    return max(before, low) if rounded >= last else max(threshold, first)
 
 
 # --- Refusals and doubts --------------------------------------------------------------------------
 
 
 def not_probabilities(found: str) -> InvalidInputError:
-    """Return the error for scores that are called probabilities and are none."""
     return InvalidInputError(
         f"`y_score` must lie in [0, 1] with scale='probability', got {found}. "
         "Pass probabilities, or scale='raw' for scores of any kind."
-    )
-
-
-def check_finite(*sorted_values: FloatArray) -> None:
-    """Raise if a sorted array holds NaN or infinity, which can only stand at its ends."""
-    if all(np.isfinite(v[[0, -1]]).all() for v in sorted_values if len(v)):
-        return
-    values = np.concatenate(sorted_values)
-    raise InvalidInputError(
-        f"`y_score` must be finite, got {int(np.isnan(values).sum())} NaN and "
-        f"{int(np.isinf(values).sum())} infinite values among {len(values)}. "
-        "Drop those rows, or set infinite scores to the least and the largest of the finite ones "
-        "among them; the largest double, which np.nan_to_num takes, is none of them."
     )
 
 

@@ -200,10 +200,13 @@ def summary_text(boundary: Any) -> str:
             f"Rows that decided: recall {found / positive:.4g}, precision {precision}, "
             f"F1 {f1:.4g}, flagged {share:.2%}"
         )
-    lines += [
-        f"By {boundary.curve} and {boundary.rule}. {boundary.curve.claim.value}",
-    ]
-    return "\n".join(lines)
+    return "\n".join([*lines, _origin(boundary)])
+
+
+def _origin(boundary: Any) -> str:
+    """Return what decided, and what the claimed errors are worth."""
+    rule = "the costs of the rows" if boundary.by_row else boundary.rule
+    return f"By {boundary.curve} and {rule}. {boundary.curve.claim.value}"
 
 
 def boundary_html(boundary: Any) -> str:
@@ -223,12 +226,11 @@ def boundary_html(boundary: Any) -> str:
         shown = (number(v, "," if isinstance(v, int) else ".4g") for v in values)
         cells = "".join(f"<td {cell}>{value}</td>" for value in shown)
         lines += f'<tr><th {name} scope="row">{title}</th>{cells}</tr>'
-    by = f"By {boundary.curve} and {boundary.rule}. {boundary.curve.claim.value}"
     return (
         '<div style="max-width:560px;font-family:system-ui,sans-serif;line-height:1.45">'
         f'<div style="font-size:1.1em;font-weight:600">{escape(decision(boundary))}</div>'
         f'<div style="opacity:.75;margin-bottom:6px">{escape(boundary.message)}</div>'
         '<table style="color:inherit;background:none;border-collapse:collapse;margin:4px 0 0">'
         f"<thead><tr><td></td>{heads}</tr></thead><tbody>{lines}</tbody></table>"
-        f'<div style="opacity:.75;margin-top:6px">{escape(by)}</div></div>'
+        f'<div style="opacity:.75;margin-top:6px">{escape(_origin(boundary))}</div></div>'
     )

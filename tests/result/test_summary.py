@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score, precision_score, recall_score
 
-from boundshift import find_boundary
+from boundshift import Boundary, find_boundary
 
 
 @pytest.fixture(scope="module")
@@ -48,3 +48,11 @@ def test_a_threshold_of_probabilities_is_called_one(rows):
     y, s = rows
     assert "if probability > 0." in find_boundary(y, 1 / (1 + np.exp(-s))).summary()
     assert "if score > " in find_boundary(y, s).summary()
+
+
+def test_costs_of_the_rows_are_said_to_decide(rows):
+    found = find_boundary(*rows, row_cost=np.arange(340.0))
+    assert "By Empirical() and the costs of the rows." in found.summary()
+    assert "the costs of the rows" in found._repr_html_()
+    assert Boundary.from_json(found.to_json()).summary() == found.summary()
+    assert "the costs of the rows" not in find_boundary(*rows, rule="cost").summary()

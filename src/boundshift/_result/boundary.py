@@ -50,7 +50,8 @@ class Boundary(Record):
     wrong : tuple of int
         Rows of each class on the wrong side of the threshold, among the rows that decided.
     loss : float
-        The rule's minimum; infinite where a fallback is used.
+        The rule's minimum, infinite where a fallback is used. Metrics are minimised with their
+        sign changed: -0.75 is an F1 of 0.75.
     n_samples : tuple of int
         Rows of each class that decided; one may be 0 where a floor needs the other class only.
     labels : tuple
@@ -76,6 +77,8 @@ class Boundary(Record):
     remarks : tuple of Status, default=()
         What else is to be said: with floors, which are met or not whatever the scores are like,
         that these are reversed, or no better than chance.
+    by_row : bool, default=False
+        Whether the `row_cost` of each row decided; the rule "cost" then knows no costs.
 
     Examples
     --------
@@ -100,37 +103,29 @@ class Boundary(Record):
     detail: str = ""
     scale: str = "raw"
     remarks: tuple[Status, ...] = ()
+    by_row: bool = False
 
     _format: ClassVar[str] = "boundshift.boundary"
     _version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        labels, n_samples, wrong = self.labels, self.n_samples, self.wrong
+        labels, wrong = self.labels, self.wrong
+        refused = ""
         if not math.isfinite(self.threshold):
             refused = f"`threshold` must be a finite number, got {self.threshold!r}"
         elif labels[0] == labels[1]:
             refused = f"`labels` must be two different ones, got {labels[0]!r} and {labels[1]!r}"
-        elif not all(
-            n > 0 or (n == 0 and math.isnan(error))
-            for n, error in zip(n_samples, self.errors, strict=True)
-        ):
-            refused = (
-                "`n_samples` must be above 0 for each class whose error is known, got "
-                f"{n_samples!r}"
+        elif self.scale not in ("raw", "probability"):
+            refused = f"`scale` must be 'raw' or 'probability', got {self.scale!r}"
+        for rows, n, error in zip(wrong, self.n_samples, self.errors, strict=True):
+            if not (n > 0 or (n == 0 and math.isnan(error))):
+                refused = f"`n_samples` must be above 0 where an error is known, got {n!r}"
+            elif not 0 <= rows <= n * (1 + 1e-9):  # sums of weights differ in their last digit
+                refused = f"`wrong` must be from 0 to the rows of each class, {n!r}, got {wrong!r}"
+        if refused:
+            raise InvalidInputError(
+                f"{refused}. Find the boundary again, or store it again with to_json or save."
             )
-        # Sums of weights may differ in their last digit.
-        elif any(not 0 <= rows <= n * (1 + 1e-9) for rows, n in zip(wrong, n_samples, strict=True)):
-            refused = (
-                f"`wrong` must be from 0 to the rows of each class, {n_samples!r}, got {wrong!r}"
-            )
-        else:
-            return
-        raise InvalidInputError(
-            f"{refused}. Find the boundary again, or store it again with to_json or save."
-        )
-
-    def _impossible(self) -> str | None:
-        return None if self.scale in ("raw", "probability") else "scale"
 
     @property
     def message(self) -> str:
