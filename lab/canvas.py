@@ -31,12 +31,10 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def save(figure: Figure, path: Path) -> Path:
-    """Write a figure as PNG."""
     return write_whole(path, to_png(figure, dpi=160))
 
 
 def to_png(figure: Figure, *, dpi: int = 130) -> bytes:
-    """Return a figure as PNG."""
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png", dpi=dpi)
     return buffer.getvalue()

@@ -31,7 +31,6 @@ METRICS = {
 
 
 def draw(rng: np.random.Generator, n_positive: int) -> tuple[FloatArray, IntArray]:
-    """Draw 1000 rows of one class and some of the other."""
     y = np.repeat(np.array([0, 1]), [1000, n_positive])
     return rng.standard_normal((len(y), 2)) + np.where(y == 1, 1.0, -1.0)[:, None], y
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -97,14 +97,6 @@ def describe_environment() -> str:
     known = environment()
     del known["processors"]  # the only one that no number depends on
     return "; ".join(f"{name} {value}" for name, value in known.items())
-
-
-def version_of(package: str) -> str | None:
-    """Return a package's version, None where it is not installed."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 @contextmanager

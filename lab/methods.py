@@ -77,7 +77,6 @@ class Method:
 
 
 def keep_boundary(fitted: Any) -> Decision:
-    """Leave the boundary where the model has it."""
     return Decision(0.0)
 
 
@@ -243,6 +242,5 @@ def judge(kind: type[Row], fitted: Any, method: Method, describe: Describe, **ru
 
 
 def failed_row(kind: type[Row], method: Method, error: Exception, **run: Any) -> Row:
-    """Return the row of a method that raised an error."""
     message = f"{type(error).__name__}: {error}"
     return kind(**run, method=method.name, message=message, environment=describe_environment())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
-import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -15,24 +14,8 @@ import pandas as pd
 from joblib import Memory, Parallel, delayed
 
 from boundshift._writing import write_whole
-from boundshift.exceptions import InvalidInputError
 
 Record = TypeVar("Record")
-Progress = Callable[[str, int, int], None]
-"""Called with what is going on, how many steps are done, and how many there are."""
-
-
-def say_nothing(what: str, done: int, total: int) -> None:
-    """Tell nobody about the progress."""
-
-
-def as_count(name: str, value: object, remedy: str) -> int:
-    """Refuse what is no number of things."""
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise InvalidInputError(
-            f"`{name}` must be a whole number of at least 1, got {value!r}. {remedy}"
-        )
-    return value
 
 
 class ScoreCache:
@@ -52,24 +35,10 @@ class ScoreCache:
         except Exception as error:
             return error
 
-    def fill(
-        self,
-        trainings: Iterable[tuple[Any, ...]],
-        *,
-        jobs: int = 1,
-        progress: Progress = say_nothing,
-    ) -> None:
+    def fill(self, trainings: Iterable[tuple[Any, ...]], jobs: int = 1) -> None:
         """Train what is not there; what fails is tried again, and reported, where it is read."""
         absent = [each for each in trainings if not self.make.check_call_in_cache(*each)]
-        # Progress stays behind, since a terminal cannot be sent to another process.
-        trained = Parallel(jobs, return_as="generator_unordered")(
-            delayed(self._store)(training) for training in absent
-        )
-        for done, _ in enumerate(trained, 1):
-            progress("training", done, len(absent))
-
-    def _store(self, training: tuple[Any, ...]) -> None:
-        self.attempt(*training)
+        Parallel(jobs, verbose=1)(delayed(self.attempt)(*training) for training in absent)
 
 
 def write_records(
@@ -109,14 +78,9 @@ def to_json(facts: Any, *, digits: int = 6) -> str:
     >>> to_json({"a": 1 / 3, "b": [float("nan"), 2]}, digits=3)
     '{"a": 0.333, "b": [null, 2]}'
     """
-    return json.dumps(_plain(facts, digits))
-
-
-def _plain(value: Any, digits: int) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(each, digits) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(each, digits) for each in value]
-    if isinstance(value, float):
-        return float(f"{value:.{digits}g}") if math.isfinite(value) else None
-    return value
+    rounded = json.loads(
+        json.dumps(facts),
+        parse_float=lambda text: float(f"{float(text):.{digits}g}"),
+        parse_constant=lambda text: None,
+    )
+    return json.dumps(rounded)

@@ -20,16 +20,14 @@ from scipy.stats import binom
 from boundshift import (
     BoundShiftClassifier,
     Cost,
-    Status,
     certify,
     compare_boundaries,
     find_boundary,
 )
 from boundshift._promises.certificate import certify_counts
 from boundshift._typing import FloatArray
-from boundshift.curves import CURVES, DKW, Claim, ClopperPearson, KthPoint
+from boundshift.curves import CURVES, DKW, Claim, KthPoint
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
-from boundshift.rules import Floors
 from lab.claims.simulation import (
     SHAPES,
     Margins,
@@ -46,7 +44,6 @@ Cell = dict[str, Any]
 ROWS = (5, 10, 20, 50, 100, 300, 1000)
 WIDTHS = (20, 100, 400, 1000, 2000)
 CONFIDENCES = (0.90, 0.95)
-FLOOR = 0.8
 MOST_MAJORITY = 1000
 _ROUNDING = 1e-9
 
@@ -165,12 +162,6 @@ def exact_level(n: int, delta: float) -> float:
     return float(np.exp(brentq(excess, low, high, xtol=1e-6))) if n > 1 else delta
 
 
-def quiet_boundary(*arguments: Any, **options: Any) -> Any:
-    """Find a boundary; that a floor cannot be met is counted elsewhere."""
-    with quiet():
-        return find_boundary(*arguments, **options)
-
-
 def chosen_boundary(shape: str, n: int, replications: int, curve: str) -> list[Cell]:
     """Certify at a boundary chosen on the same scores, with and without paying for the choice."""
     rng = generator("chosen", shape, n)
@@ -178,7 +169,8 @@ def chosen_boundary(shape: str, n: int, replications: int, curve: str) -> list[C
     holds: dict[tuple[bool, float], list[bool]] = {}
     for _ in range(replications):
         y, scores = problem.draw((min(10 * n, MOST_MAJORITY), n), rng)
-        t = quiet_boundary(y, scores, curve=curve).threshold
+        with quiet():
+            t = find_boundary(y, scores, curve=curve).threshold
         truth = problem.errors(t)[1]
         for pays in (True, False):
             for confidence in CONFIDENCES:
@@ -188,21 +180,6 @@ def chosen_boundary(shape: str, n: int, replications: int, curve: str) -> list[C
         cell(f"certify(chosen_here={pays}), {curve} boundary", shape, n, c, np.array(held), pays)
         for (pays, c), held in holds.items()
     ]
-
-
-def recall_floor(shape: str, n: int, replications: int) -> list[Cell]:
-    """Try a promised recall floor: wherever it is promised, the true recall must reach it."""
-    rng = generator("floor", shape, n)
-    problem = Problem.with_error(SHAPES[shape], 0.1)
-    holds: dict[float, list[bool]] = {confidence: [] for confidence in CONFIDENCES}
-    for _ in range(replications):
-        y, scores = problem.draw((min(10 * n, MOST_MAJORITY), n), rng)
-        for confidence, held in holds.items():
-            curve, rule = ClopperPearson(confidence), Floors(recall=FLOOR)
-            found = quiet_boundary(y, scores, curve=curve, rule=rule)
-            kept = 1.0 - problem.errors(found.threshold)[1] >= FLOOR
-            held.append(kept or found.status is Status.UNMET)
-    return cells_of(f"recall floor of {FLOOR}, promised", shape, n, holds)
 
 
 def many_classes(shape: str, n: int, replications: int) -> list[Cell]:
@@ -279,7 +256,6 @@ Job = tuple[Callable[..., list[Cell]], tuple[Any, ...]]
 def jobs(
     shapes: Sequence[str], rows: Sequence[int], runs: int, default_rows: Sequence[int]
 ) -> Iterator[Job]:
-    """List what to compute, and what to simulate."""
     for n in rows:
         yield (computed, (n,))
         yield (rates_together, (n, runs))
@@ -288,7 +264,6 @@ def jobs(
     for shape in shapes:
         for n in rows:
             yield (chosen_boundary, (shape, n, runs, "kth-point"))
-            yield (recall_floor, (shape, n, runs))
         for n in default_rows:
             yield (chosen_boundary, (shape, n, runs, "logistic"))
             yield (many_classes, (shape, n, runs))
@@ -331,7 +306,6 @@ def widths(rows: tuple[int, ...], delta: float = 0.05) -> list[dict[str, Any]]:
 
 
 def is_met(facts: Facts) -> bool:
-    """Say whether every claimed cell passes, and the band is about as narrow as can be."""
     is_narrow = all(c["most_times_exact"] <= 1.02 for c in facts["widths"])
     return is_narrow and all(c["passes"] for c in facts["cells"] if c["claimed"])
 
@@ -354,7 +328,6 @@ def tables(facts: Facts) -> Tables:
 
 
 def coverage_table(cells: list[Cell], rows: Sequence[int]) -> str:
-    """Lay cells out with one column for each number of rows."""
     lines: dict[tuple[Any, ...], dict[int, str]] = {}
     for c in sorted(cells, key=lambda c: c["claim"]):
         key = (c["claim"], c["shape"], f"{c['confidence']:.0%}")

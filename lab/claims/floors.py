@@ -172,12 +172,10 @@ def collect(quick: bool) -> Facts:
 
 
 def is_met(facts: Facts) -> bool:
-    """Say whether every promise is kept as often as stated."""
     return all(cell["passes"] for cell in facts["cells"] + facts["barely"] + facts["classes"])
 
 
 def describe(asked: dict[str, float]) -> str:
-    """Return a promise in words."""
     floors = [
         f"{name} {'≤' if name == 'flagged' else '≥'} {value:g}"
         for name, value in asked.items()
@@ -247,7 +245,6 @@ def tables(facts: Facts) -> Tables:
 
 
 def _share(cells: list[dict[str, Any]], rows: int, prevalence: float) -> float:
-    """Return the share of draws with an answer in some cells."""
     mine = [c for c in cells if (c["rows"], c["prevalence"]) == (rows, prevalence)]
     return float(sum(c["promised"] for c in mine) / sum(c["draws"] for c in mine))
 

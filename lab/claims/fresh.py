@@ -81,7 +81,6 @@ _BASELINES = tuple(_TITLES)[:-1]
 
 
 def datasets(half: str) -> dict[str, str]:
-    """Return name → family of the data sets of a half."""
     common = {d.name: d.family for d in suite_datasets() if half_of(d.family) == half}
     fresh = {name: d.family or name for name, d in FRESH.items() if d.half == half}
     return common | fresh
@@ -99,7 +98,6 @@ def rows_of(name: str) -> Rows:
 
 
 def fits(half: str, splits: int, models: tuple[str, ...]) -> Iterator[tuple[str, str, int, int]]:
-    """Yield data set, model, rare rows and seed of every training."""
     for seed in range(splits):
         for model in models:
             for rare in RARE:
@@ -194,7 +192,6 @@ def blocks(rows: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def is_met(facts: Facts) -> bool:
-    """Say whether the default is nowhere below a tuned threshold, and better over all blocks."""
     every = blocks(read(facts), "g_mean")
     means = every.groupby(level=["rare", "model"]).mean()
     pair = compare(every["ours"].to_numpy(), every["tuned/g-mean"].to_numpy())
@@ -203,7 +200,6 @@ def is_met(facts: Facts) -> bool:
 
 
 def tables(facts: Facts) -> Tables:
-    """Lay out shares of the gain, tests, the tail, and F1."""
     rows = read(facts)
     return {
         "fresh counts": _counts(rows),

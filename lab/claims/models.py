@@ -245,7 +245,6 @@ def shift_of(clf: BoundShiftClassifier) -> FloatArray:
 
 
 def out_of_fold(model: Model, X: FloatArray, y: NDArray[Any]) -> Any:
-    """Score every row by a model fitted without it."""
     odds = isinstance(model.scores(model.fit(X, y), X[:1]), Probabilities)
 
     def fit(rows: FloatArray, labels: NDArray[Any]) -> Score:
@@ -340,7 +339,6 @@ def cross_fitted(model: Model, X: FloatArray, y: NDArray[Any], fresh: FloatArray
 
 
 def is_kept(clf: BoundShiftClassifier) -> bool:
-    """Return whether the model's own boundary stays."""
     if len(clf.classes_) == 2:
         return False
     kept = all(boundary.status is Status.KEPT for boundary in clf.boundaries_.values())
@@ -348,7 +346,6 @@ def is_kept(clf: BoundShiftClassifier) -> bool:
 
 
 def as_row(name: str) -> list[str]:
-    """Return a line of the table."""
     mark = {True: "yes", False: "NO", None: "–"}
     two, many = examine(name, 2), examine(name, 3)
     pairs = zip(two[:-1], many[:-1], strict=True)

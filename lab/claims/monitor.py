@@ -42,7 +42,6 @@ def most_evidence(bounds: tuple[float, float], seed: int, looks: int) -> float:
 
 
 def false_alarms(bounds: tuple[float, float], streams: int, looks: int) -> list[dict[str, Any]]:
-    """Return the share of streams with an alarm, at each level."""
     most = np.array([most_evidence(bounds, seed, looks) for seed in range(streams)])
     rows = []
     for level in LEVELS:
@@ -86,7 +85,6 @@ def collect(quick: bool) -> Facts:
 
 
 def is_met(facts: Facts) -> bool:
-    """Say whether false alarms are at most nominal, and half of the true ones come in time."""
     in_time = all(row["median"] is not None for row in facts["delays"])
     return in_time and all(row["passes"] for row in facts["false_alarms"])
 

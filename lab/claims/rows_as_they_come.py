@@ -39,7 +39,6 @@ FLOORS = (0.5, 0.9, 0.98)
 def draw_clusters(
     kind: str, between: float, rng: np.random.Generator
 ) -> tuple[IndexArray, FloatArray]:
-    """Draw ids and scores of clusters."""
     effect = rng.normal(size=CLUSTERS) * between**0.5
     sizes = {
         "one row each": np.ones(CLUSTERS, dtype=np.intp),
@@ -143,7 +142,6 @@ def collect(quick: bool) -> Facts:
 
 
 def is_met(facts: Facts) -> bool:
-    """Say whether every promise is kept."""
     return all(cell["passes"] for cell in facts["cells"])
 
 

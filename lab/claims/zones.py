@@ -65,7 +65,6 @@ def true_shares(problem: Problem, limits: Limits) -> Shares:
 
 
 def judge(shape: str, sizes: tuple[int, int], draws: int) -> dict[str, Any]:
-    """Return coverage and width of both methods in one cell."""
     problem = Problem.with_error(SHAPES[shape], OVERLAP)
     seen: dict[str, list[Shares]] = {OURS: [], CONFORMAL: []}
     for draw in range(draws):
@@ -99,7 +98,6 @@ def collect(quick: bool) -> Facts:
 
 
 def is_met(facts: Facts) -> bool:
-    """Say whether both promises of the zone are kept."""
     return all(cell["passes"] for cell in facts["cells"])
 
 

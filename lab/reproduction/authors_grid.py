@@ -157,7 +157,6 @@ def _solve_level(first: _Class, second: _Class) -> tuple[tuple[float, float], fl
 
 
 def _error(side: _Class, delta: FloatArray) -> FloatArray:
-    """Return Eq. cost_function for one class."""
     return np.asarray((1 - delta) * (1 / (side.n + 1)) + delta)
 
 

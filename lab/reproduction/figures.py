@@ -56,7 +56,6 @@ class FarApart(NamedTuple):
 
 @cache
 def far_apart() -> FarApart:
-    """Return the scene of the first two figures."""
     X, y = make_gaussians((1000, 10), mean=(5.0, 5.0), random_state=10)
     machine = SVC(kernel="linear").fit(X, y)
     norm = float(np.linalg.norm(machine.coef_))
@@ -74,7 +73,6 @@ def overlapping() -> PaperSplit:
 
 @cache
 def fitted_on_scene(model: ModelName) -> FittedScores:
-    """Return logistic regression's scores on the overlapping scene."""
     return _fitted(model, overlapping())
 
 
@@ -91,7 +89,6 @@ def fitted_seed(rows: FloatArray | None = None) -> FittedSeed:
 
 
 def _fitted(model: ModelName, split: PaperSplit) -> FittedScores:
-    """Train on the split."""
     return collect_scores(split, "logistic-regression", model, 0, ClassifierOptions())
 
 
@@ -195,7 +192,6 @@ def _grid(X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _frame(ax: Axes, X: FloatArray, margin: float) -> None:
-    """Show all rows with some room around."""
     ax.set_xlim(X[:, 0].min() - margin, X[:, 0].max() + margin)
     ax.set_ylim(X[:, 1].min() - margin, X[:, 1].max() + margin)
     ax.set_xlabel("feature 1")
@@ -205,7 +201,6 @@ def _frame(ax: Axes, X: FloatArray, margin: float) -> None:
 def _name_classes(
     ax: Axes, sizes: tuple[int, int], place: tuple[float, float] = (0.02, 0.02)
 ) -> None:
-    """Say which colour is which class."""
     from matplotlib.lines import Line2D
 
     words = ("common", "rare") if sizes[0] != sizes[1] else ("common", "rare, filled up")
@@ -217,7 +212,6 @@ def _name_classes(
 
 
 def _explain(figure: Figure) -> None:
-    """Say what the lines are."""
     from matplotlib.lines import Line2D
 
     marks = [

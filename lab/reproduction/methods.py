@@ -33,8 +33,6 @@ from lab.reproduction.train import FittedSeed
 def _by_support(
     source: Source, make: Callable[..., SupportRadius] = SupportRadius, **settings: Any
 ) -> Decide:
-    """Return the paper's curve with the kind of slack that was asked for."""
-
     def decide(fitted: FittedSeed) -> Decision:
         return decide_boundary(fitted, source, curve=make(slack=fitted.slack, **settings))
 
@@ -108,7 +106,6 @@ _SUFFIX: dict[Source, str] = {"training": "", "out-of-fold": " (out-of-fold)"}
 
 
 def _of_source(source: Source) -> list[Method]:
-    """Return our settings on training or on out-of-fold scores."""
     mark, suffix = ("" if source == "training" else "-oof"), _SUFFIX[source]
     settings = {
         "default": ("boundshift, default", by_boundary(source)),
@@ -143,12 +140,10 @@ DEFAULT = "boundshift-default"
 
 
 def title_of(name: str) -> str:
-    """Return a method's name in tables."""
     return METHODS[name].title
 
 
 def by_group(group: Group) -> list[str]:
-    """Return the names of the methods of a group."""
     return [m.name for m in METHODS.values() if m.group == group]
 
 

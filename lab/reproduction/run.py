@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from boundshift._validation import as_choice
 from boundshift._writing import write_whole
 from lab.experiment import RESULTS, ROOT
 from lab.markdown import Table, fill
 from lab.methods import Decision, Group, Method, judge
-from lab.records import Progress, as_count, read_records, say_nothing, write_records
+from lab.records import ScoreCache, read_records, write_records
 from lab.reproduction.methods import DEFAULT, METHODS, PAPER_METHOD
 from lab.reproduction.problems import PROBLEMS, MimicRows, Problem, Protocol, choose_problems
 from lab.reproduction.tables import (
@@ -32,9 +30,10 @@ from lab.reproduction.train import (
     ClassifierOptions,
     FittedSeed,
     ModelName,
-    ReproductionCache,
     Run,
     SlackKind,
+    reproduction_cache,
+    training_of,
 )
 
 DEFAULT_SEEDS: dict[Protocol, int] = {"paper": 10, "honest": 30}
@@ -43,14 +42,12 @@ _MOST_SEEDS_PER_WANTED = 40
 
 
 def evaluate(fitted: FittedSeed, method: Method, **run: Any) -> Row:
-    """Let a method decide and score its predictions; `run` says what was run."""
     return judge(Row, fitted, method, _describe, slack_kind=fitted.slack, **run)
 
 
 def _describe(
     fitted: FittedSeed, method: Method, decision: Decision, metrics: dict[str, float]
 ) -> dict[str, Any]:
-    """Return the columns that only a reproduction has."""
     return {
         "accuracy": metrics["accuracy"],
         "delta_negative": decision.deltas[0],
@@ -61,91 +58,60 @@ def _describe(
     }
 
 
-@dataclass(frozen=True)
-class _Setting:
+class Setting(NamedTuple):
     """What all seeds of a run share."""
 
     protocol: Protocol
     slack: SlackKind
-    cache: ReproductionCache
-    jobs: int
-    progress: Progress
+    cache: ScoreCache
+    options: ClassifierOptions
+    jobs: int = 1
 
-    def training(self, problem: Problem, seed: int, model: ModelName = "untouched") -> Any:
-        return self.cache.training(Run(problem, self.protocol, seed, model))
+    def fill(self, runs: Iterable[tuple[Problem, int, ModelName]]) -> None:
+        """Train what is not in the cache."""
+        self.cache.fill((self.training(*run) for run in runs), self.jobs)
 
-    def fill(self, trainings: Iterable[Any]) -> None:
-        self.cache.fill(trainings, jobs=self.jobs, progress=self.progress)
+    def training(self, problem: Problem, seed: int, model: ModelName) -> Any:
+        """Return the arguments of a training."""
+        return training_of(Run(problem, self.protocol, seed, model), self.options)
 
     def evaluate(
-        self,
-        problem: Problem,
-        seed: int,
-        kept: bool,
-        names: Iterable[str] = METHODS,
-        models: Sequence[ModelName] = MODELS,
+        self, problem: Problem, seed: int, kept: bool, names: Iterable[str] = METHODS
     ) -> list[Row]:
-        """Let some methods decide on the scores of some models, or on what stood in the way."""
-        found = {m: self.cache.attempt(*self.training(problem, seed, m)) for m in models}
+        """Let some methods decide on the scores of all models, or on what stood in the way."""
+        found = {m: self.cache.attempt(*self.training(problem, seed, m)) for m in MODELS}
         run = {"protocol": self.protocol, "problem": problem.name, "seed": seed, "kept": kept}
         fitted = FittedSeed(found, self.slack)
         return [evaluate(fitted, METHODS[name], **run) for name in names]
 
 
-def run_protocol(
-    problems: Sequence[Problem],
-    protocol: Protocol,
-    *,
-    slack: SlackKind,
-    seeds: int,
-    cache: ReproductionCache,
-    jobs: int = 1,
-    progress: Progress = say_nothing,
-) -> list[Row]:
+def run_protocol(problems: Sequence[Problem], seeds: int, setting: Setting) -> list[Row]:
     """Run all methods on every seed of a protocol.
 
     "paper" takes the authors' splits of the seeds 0, 1, 2, … until `seeds` of them are solved by
     the paper's method; the others are rows with ``kept=False``. "honest" takes the seeds 0 to
     `seeds` − 1 and keeps them all.
     """
-    setting = _Setting(protocol, slack, cache, jobs, progress)
-    chosen = {
-        p.name: _until_solved(p, seeds, setting)
-        if protocol == "paper"
-        else dict.fromkeys(range(seeds), True)
-        for p in problems
-    }
-    setting.fill(
-        setting.training(p, s, m) for p in problems for s in chosen[p.name] for m in MODELS
-    )
     rows: list[Row] = []
-    total = sum(len(c) for c in chosen.values())
     for problem in problems:
-        for seed, kept in chosen[problem.name].items():
-            rows += setting.evaluate(problem, seed, kept)
-            progress("deciding", len(rows) // len(METHODS), total)
+        kept: dict[int, bool] = {}
+        while len(kept) < seeds * _MOST_SEEDS_PER_WANTED and sum(kept.values()) < seeds:
+            batch = range(len(kept), len(kept) + seeds - sum(kept.values()))
+            setting.fill((problem, seed, model) for seed in batch for model in MODELS)
+            for seed in batch:
+                kept[seed] = setting.protocol == "honest" or is_solved(problem, seed, setting)
+        for seed, counts in kept.items():
+            rows += setting.evaluate(problem, seed, counts)
     return rows
 
 
-def _until_solved(problem: Problem, seeds: int, setting: _Setting) -> dict[int, bool]:
-    """Return seeds in order, and which are kept, until enough are solved."""
-    kept: dict[int, bool] = {}
-    while (missing := seeds - sum(kept.values())) and len(kept) < seeds * _MOST_SEEDS_PER_WANTED:
-        batch = range(len(kept), len(kept) + missing)
-        setting.fill(setting.training(problem, seed) for seed in batch)
-        for seed in batch:
-            kept[seed] = _is_solved(problem, seed, setting)
-    return kept
-
-
-def _is_solved(problem: Problem, seed: int, setting: _Setting) -> bool:
+def is_solved(problem: Problem, seed: int, setting: Setting) -> bool:
     """Say whether the paper's method has a solution on a seed."""
-    (row,) = setting.evaluate(problem, seed, True, [PAPER_METHOD], ["untouched"])
+    (row,) = setting.evaluate(problem, seed, True, [PAPER_METHOD])
     return row.solved
 
 
-@dataclass(frozen=True)
-class Reproduction:
+class Reproduction(NamedTuple):
     """What was run, and where it was written."""
 
     rows: list[Row]
@@ -165,7 +131,6 @@ def reproduce(
     mimic_rows: MimicRows = "paper",
     figures: bool = True,
     options: ClassifierOptions | None = None,
-    progress: Progress = say_nothing,
 ) -> Reproduction:
     """Run the paper's experiments and write rows, tables and figures.
 
@@ -173,15 +138,11 @@ def reproduce(
     kept in `out`, so that a run that was interrupted goes on where it stopped. "all" leaves
     MIMIC-III out without a file of your own. The figures need the extra ``plot``.
     """
-    as_choice("slack", slack, ("binary", "continuous"))
-    as_choice("protocol", protocol, ("honest", "paper"))
-    seeds = DEFAULT_SEEDS[protocol] if seeds is None else seeds
-    as_count("seeds", seeds, "The paper has 10.")
     problems = choose_problems(problem, mimic_file=mimic_file, mimic_rows=mimic_rows)
-    folder = Path(out)
-    cache = ReproductionCache(folder / "scores", options or ClassifierOptions())
-    given: Any = {"slack": slack, "seeds": seeds, "cache": cache, "jobs": jobs}
-    rows = run_protocol(problems, protocol, **given, progress=progress)
+    folder, options = Path(out), options or ClassifierOptions()
+    scores = reproduction_cache(folder / "scores")
+    setting = Setting(protocol, slack, scores, options, jobs)
+    rows = run_protocol(problems, seeds or DEFAULT_SEEDS[protocol], setting)
     results = Results(rows)
     tables = [dataset_table(problems, protocol)]
     tables += [result_table(results, name) for name in results.problems]
@@ -213,12 +174,9 @@ def publish(folder: Path) -> int:
     for name in RUNS:
         rows = read_records(folder / f"rows-all-{name}.csv", Row)
         if name == "paper-continuous":  # continuous slack changes the paper's family only
-            rows = [
-                row
-                for row in rows
-                if row.method.startswith("boundshift-support")
-                or METHODS[row.method].group == "paper"
-            ]
+            family = [m.name for m in METHODS.values() if m.group == "paper"]
+            family += [name for name in METHODS if name.startswith("boundshift-support")]
+            rows = [row for row in rows if row.method in family]
         write_records(ROWS / f"rows-{name}.csv.gz", rows, digits=6)
     for page in (ROOT / "docs").glob("reproduction*.md"):
         write_whole(page, fill(page.read_text("utf-8"), stored_tables()))

@@ -143,7 +143,6 @@ _GROUPS: dict[Group, str] = {
 
 
 def _title(problem: str) -> str:
-    """Return a problem's name in tables."""
     return PROBLEMS[problem].title if problem in PROBLEMS else "MIMIC ICU"
 
 

@@ -20,7 +20,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.svm import SVC
 
 from boundshift._typing import FloatArray
-from lab.baselines import BalancedWeights, SMOTEClassifier
+from lab.baselines import Retrained
 from lab.data.paper import PaperSplit
 from lab.experiment import quiet
 from lab.methods import Decision, Sample, Scored, Source
@@ -53,11 +53,10 @@ class ClassifierOptions:
     def digest(self, kind: ClassifierKind) -> str:
         """Return a short word that changes with what matters for a kind of classifier."""
         matters = {
-            "logistic-regression": "",
             "rbf-machine": repr(sorted((k, list(v)) for k, v in self.grid.items())),
             "network": repr((self.hidden_layers, self.max_iter)),
         }
-        return hashlib.sha256(matters[kind].encode()).hexdigest()[:8]
+        return hashlib.sha256(matters.get(kind, "").encode()).hexdigest()[:8]
 
 
 def make_classifier(kind: ClassifierKind, options: ClassifierOptions) -> Any:
@@ -139,10 +138,9 @@ def collect_scores(
     """Train a classifier on a split, in one of three ways, and keep its scores."""
     start = time.perf_counter()
     classifier = make_classifier(kind, options)
-    if model == "smote":
-        classifier = SMOTEClassifier(classifier, random_state=smote_state)
-    elif model == "balanced-weights":
-        classifier = BalancedWeights(classifier)
+    if model != "untouched":
+        how: Any = model.removesuffix("-weights")
+        classifier = Retrained(classifier, how, smote_state)
     trained = fit_quietly(classifier, split.X_train, split.y_train)
     seconds = time.perf_counter() - start
     fitted = trained if model == "untouched" else trained.estimator_
@@ -193,20 +191,16 @@ def train_run(key: str, run: Run, options: ClassifierOptions) -> FittedScores:
     return collect_scores(split, problem.classifier, model, state, options)
 
 
-class ReproductionCache(ScoreCache):
-    """Scores of the paper's classifiers."""
+def reproduction_cache(folder: Path) -> ScoreCache:
+    return ScoreCache(folder, train_run, ignore=["run", "options"])
 
-    def __init__(self, folder: Path, options: ClassifierOptions) -> None:
-        super().__init__(folder, train_run, ignore=["run", "options"])
-        self.options = options
 
-    def training(self, run: Run) -> tuple[str, Run, ClassifierOptions]:
-        """Return the arguments of a training, named by protocol, releases and options."""
-        problem, protocol, seed, model = run
-        release = ".".join(sklearn.__version__.split(".")[:2])
-        words = (problem.key, protocol, seed, model, PROTOCOL_VERSION, release)
-        key = "-".join(map(str, (*words, self.options.digest(problem.classifier))))
-        return key, run, self.options
+def training_of(run: Run, options: ClassifierOptions) -> tuple[str, Run, ClassifierOptions]:
+    """Return the arguments of a training, named by protocol, releases and options."""
+    problem, protocol, seed, model = run
+    release = ".".join(sklearn.__version__.split(".")[:2])
+    words = (problem.key, protocol, seed, model, PROTOCOL_VERSION, release)
+    return "-".join(map(str, (*words, options.digest(problem.classifier)))), run, options
 
 
 class FittedSeed:

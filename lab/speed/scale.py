@@ -5,11 +5,8 @@ of it on the command line; ``duckdb``, ``polars``, ``dask`` (two workers of 1 Gi
 (two threads) read by an engine beside a bare GROUP BY of its own; ``scaling`` takes the time per
 row. Each stores its part in lab/results/scale.json, and ``page`` writes them into
 docs/scale_measured.md. Every measurement runs in a process of its own, so that its memory is its
-own.
-
-At their default sizes, on two quiet cores, each takes two to six minutes and at most 4 GB of memory
-(rows in memory to compare with). ``command`` needs 10 GB of disk for a billion rows, the others
-1 GB; all of it is deleted at the end.
+own. On two quiet cores each takes two to six minutes, 4 GB of memory and 1 GB of disk, ``command``
+10 GB.
 """
 
 from __future__ import annotations
@@ -25,6 +22,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -72,7 +70,6 @@ def write_parquet(folder: str, n: int) -> None:
 
 @contextmanager
 def parquet(n: int) -> Iterator[str]:
-    """Write files of n rows into a folder, and delete it in the end."""
     needed, free = 10 * n, shutil.disk_usage(tempfile.gettempdir()).free
     if needed > free:
         raise SystemExit(
@@ -85,21 +82,10 @@ def parquet(n: int) -> Iterator[str]:
 
 
 def alone(function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what a function returns in a fresh process, which must not fail."""
-    context = multiprocessing.get_context("spawn")
-    receiver, sender = context.Pipe(duplex=False)
-    process = context.Process(target=_send, args=(sender, function, arguments))
-    process.start()
-    sender.close()
-    try:
-        return receiver.recv()
-    finally:
-        process.join()
-
-
-def _send(sender: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
-    warnings.simplefilter("ignore")
-    sender.send(function(*arguments))
+    """Return what a function returns in a fresh process."""
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(1, spawn, warnings.simplefilter, ("ignore",)) as pool:
+        return pool.submit(function, *arguments).result()
 
 
 def peak_bytes() -> int:
@@ -109,13 +95,6 @@ def peak_bytes() -> int:
         (line,) = [s for s in status.read_text().splitlines() if s.startswith("VmHWM")]
         return int(line.split()[1]) * 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-def seconds_of(function: Callable[[], Any]) -> float:
-    """Return how long a function takes."""
-    start = time.perf_counter()
-    function()
-    return time.perf_counter() - start
 
 
 def scan(data: Any, curve: str, rule: str) -> Facts:
@@ -218,12 +197,7 @@ def open_polars(folder: str) -> tuple[Any, Callable[[], Any]]:
 
     frame = pl.scan_parquet(f"{folder}/*.parquet")
     score = pl.col("score")
-    columns = [
-        score.count().alias("n"),
-        score.mean(),
-        score.min().alias("a"),
-        score.max().alias("z"),
-    ]
+    columns = [getattr(score, n)().alias(n) for n in ("count", "mean", "min", "max")]
     return frame, lambda: frame.group_by("label").agg(columns).collect(engine="streaming")
 
 
@@ -246,12 +220,10 @@ def open_spark(folder: str) -> tuple[Any, Callable[[], Any]]:
     from pyspark.sql import functions as F  # noqa: N812
 
     settings = {"ui.enabled": "false", "driver.memory": "3g", "driver.host": "127.0.0.1"}
-    builder = SparkSession.builder.master("local[2]")
-    for name, value in settings.items():
-        builder = builder.config(f"spark.{name}", value)
+    settings = {f"spark.{name}": value for name, value in settings.items()}
+    builder = SparkSession.builder.master("local[2]").config(map=settings)
     frame = builder.getOrCreate().read.parquet(folder)
-    score = F.col("score")
-    columns = [F.count(score), F.mean(score), F.min(score), F.max(score)]
+    columns = [function("score") for function in (F.count, F.mean, F.min, F.max)]
     return frame, lambda: frame.groupBy("label").agg(*columns).collect()
 
 
@@ -273,14 +245,14 @@ def read_engine(folder: str, engine: str) -> tuple[float, list[Facts]]:
     seconds, repeated = [], []
     for _ in range(rounds):
         repeated.append([scan(data, *case) for case in FEW_CASES])
-        seconds.append(seconds_of(bare))
+        start = time.perf_counter()
+        bare()
+        seconds.append(time.perf_counter() - start)
     best = [min(runs, key=lambda run: run["seconds"]) for runs in zip(*repeated, strict=True)]
     return min(seconds), best
 
 
 def read_by(engine: str) -> Callable[[int], Iterator[Row]]:
-    """Return the measurement of an engine."""
-
     def measure(n: int) -> Iterator[Row]:
         with parquet(n) as folder:
             expected = alone(in_memory, folder, FEW_CASES)

@@ -15,18 +15,18 @@ import tracemalloc
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import TunedThresholdClassifierCV
 
 from boundshift import BoundShiftClassifier, find_boundary, threshold_interval
+from boundshift._typing import FloatArray, IntArray
 from lab.claims.simulation import Margins
-from lab.experiment import Experiment, Facts, version_of
+from lab.experiment import Experiment, Facts
 from lab.markdown import table
 
 Contenders = dict[str, Callable[[], object]]
@@ -61,40 +61,24 @@ class Row:
         return cls(name, float(f"{value:.4g}"), goal, bool(met))
 
 
-class Problem(NamedTuple):
-    """Labelled scores."""
-
-    y: NDArray[np.int64]
-    scores: NDArray[np.float64]
-
-    @classmethod
-    def draw(cls, n_rows: int, positive_share: float = 0.01) -> Problem:
-        """Draw two normal samples four standard deviations apart."""
-        rng = np.random.default_rng(SEED)
-        y = np.zeros(n_rows, dtype=np.int64)
-        y[: max(int(n_rows * positive_share), 10)] = 1
-        rng.shuffle(y)
-        scores = rng.standard_normal(n_rows)
-        scores += 4.0 * y
-        return cls(y, scores)
+def draw(n_rows: int, positive_share: float = 0.01) -> tuple[IntArray, FloatArray]:
+    """Draw labels, and scores of two normal samples four standard deviations apart."""
+    rng = np.random.default_rng(SEED)
+    y = np.zeros(n_rows, dtype=np.int64)
+    y[: max(int(n_rows * positive_share), 10)] = 1
+    rng.shuffle(y)
+    return y, rng.standard_normal(n_rows) + 4.0 * y
 
 
-class Stopwatch:
-    """Times of contenders that take turns; keeps every one of them."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, dict[str, list[float]]] = {}
-
-    def race(self, name: str, contenders: Contenders, repeats: int) -> dict[str, float]:
-        """Return the best time of each contender."""
-        times: dict[str, list[float]] = {key: [] for key in contenders}
-        for _ in range(repeats):
-            for key, run in contenders.items():
-                start = time.perf_counter()
-                run()
-                times[key].append(time.perf_counter() - start)
-        self.seconds[name] = times
-        return {key: min(values) for key, values in times.items()}
+def race(contenders: Contenders, repeats: int) -> dict[str, float]:
+    """Let contenders take turns; return the best time of each."""
+    best = dict.fromkeys(contenders, float("inf"))
+    for _ in range(repeats):
+        for key, run in contenders.items():
+            start = time.perf_counter()
+            run()
+            best[key] = min(best[key], time.perf_counter() - start)
+    return best
 
 
 def rows_of(n: int) -> str:
@@ -113,58 +97,58 @@ class _Scored(Margins):
         return (X[:, 0] > 0).astype(np.int64)
 
 
-def tuner(quick: bool, watch: Stopwatch) -> Iterator[Row]:
+def tuner(quick: bool) -> Iterator[Row]:
     """Race scikit-learn's tuner, prefit against prefit."""
     tuned = TunedThresholdClassifierCV(
         FrozenEstimator(_Scored()), cv="prefit", refit=False, scoring="balanced_accuracy"
     )
     for n, repeats in ({10_000: 1} if quick else {10_000: 7, 100_000: 5, 1_000_000: 3}).items():
-        y, s = Problem.draw(n)
+        y, s = draw(n)
         shifted = BoundShiftClassifier(Margins(), cv="prefit")
         runs: Contenders = {
             "tuner": partial(tuned.fit, s[:, None], y),
             "find_boundary": partial(find_boundary, y, s),
             "BoundShiftClassifier": partial(shifted.fit, s, y),
         }
-        best = watch.race(f"TunedThresholdClassifierCV, {rows_of(n)}", runs, repeats)
+        best = race(runs, repeats)
         for name in [*runs][1:]:
             title = f"times faster than TunedThresholdClassifierCV: {name}, {rows_of(n)}"
             yield Row.judge(title, best["tuner"] / best[name], _goal(">= 100", n))
 
 
-def cutoffs(quick: bool, watch: Stopwatch) -> Iterator[Row]:
+def cutoffs(quick: bool) -> Iterator[Row]:
     """Race optimal-classification-cutoffs for F1, where it is installed."""
     package = "optimal-classification-cutoffs"
-    if version_of(package) is None:
+    try:
+        from optimal_cutoffs import get_optimal_threshold
+    except ImportError:
         return
-    from optimal_cutoffs import get_optimal_threshold
-
     n = 10_000 if quick else 1_000_000
     for kind, share in SHARES.items():
-        y, s = Problem.draw(n, share)
+        y, s = draw(n, share)
         p = expit(s - 4.0)
         runs: Contenders = {
             "theirs": partial(get_optimal_threshold, y, p, metric="f1", comparison=">"),
             "ours": partial(find_boundary, y, p, curve="empirical", rule="f1"),
         }
-        best = watch.race(f"{package}, {rows_of(n)}{kind}", runs, 1 if quick else 7)
+        best = race(runs, 1 if quick else 7)
         title = f"times faster than {package}: F1, {rows_of(n)}{kind}"
         yield Row.judge(title, best["theirs"] / best["ours"], _goal(">= 5", n))
 
 
-def sorting(quick: bool, watch: Stopwatch) -> Iterator[Row]:
+def sorting(quick: bool) -> Iterator[Row]:
     """Race what any exact method must do: split the scores by class, and sort both parts."""
 
-    def split_and_sort(y: NDArray[np.int64], s: NDArray[np.float64]) -> None:
+    def split_and_sort(y: IntArray, s: FloatArray) -> None:
         for part in (s[y != 1], s[y == 1]):
             part.sort()
 
     for n, repeats in ({10_000: 1} if quick else {1_000_000: 15, 10_000_000: 5}).items():
         for kind, share in SHARES.items():
-            problem = Problem.draw(n, share)
+            problem = draw(n, share)
             runs: Contenders = {"sort": partial(split_and_sort, *problem)}
             runs |= {c: partial(find_boundary, *problem, curve=c) for c in SPEED_CURVES}
-            best = watch.race(f"split and sort, {rows_of(n)}{kind}", runs, repeats)
+            best = race(runs, repeats)
             slowest = max(SPEED_CURVES[1:], key=lambda name: best[name])
             named = {"the default": SPEED_CURVES[0], f"the slowest other curve, {slowest}": slowest}
             for name, curve in named.items():
@@ -172,15 +156,14 @@ def sorting(quick: bool, watch: Stopwatch) -> Iterator[Row]:
                 yield Row.judge(title, best[curve] / best["sort"], _goal("<= 3", n))
 
 
-def interval(quick: bool, watch: Stopwatch) -> Iterator[Row]:
-    """Count an interval in decisions on the same scores."""
+def interval(quick: bool) -> Iterator[Row]:
     n = 1_000 if quick else 1_000_000
-    problem = Problem.draw(n)
+    problem = draw(n)
     runs: Contenders = {
         "decision": partial(find_boundary, *problem),
         "interval": partial(threshold_interval, *problem),
     }
-    best = watch.race(f"threshold_interval, {rows_of(n)}", runs, 1 if quick else 3)
+    best = race(runs, 1 if quick else 3)
     title = f"times find_boundary: threshold_interval, {rows_of(n)}"
     yield Row.judge(title, best["interval"] / best["decision"], _goal("<= 20", n))
 
@@ -191,24 +174,23 @@ def _goal(goal: str, n: int) -> str:
     return goal if n >= JUDGED_ROWS else loose
 
 
-def memory(quick: bool, watch: Stopwatch) -> Iterator[Row]:
+def memory(quick: bool) -> Iterator[Row]:
     """Peak of what is allocated during the call, beyond the labels and scores given."""
     n = 10_000 if quick else 10_000_000
     for kind, share in SHARES.items():
-        problem, peaks = Problem.draw(n, share), []
+        problem, peaks = draw(n, share), []
         for curve in SPEED_CURVES:
             tracemalloc.start()
             find_boundary(*problem, curve=curve)
             peak = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
             name = f"peak memory beyond the input, times the scores: {curve}, {rows_of(n)}{kind}"
-            peaks.append(Row.judge(name, peak / problem.scores.nbytes, "<= 2"))
+            peaks.append(Row.judge(name, peak / problem[1].nbytes, "<= 2"))
         yield peaks[0]
         yield max(peaks[1:], key=lambda row: row.value)
 
 
-def many_classes(quick: bool, watch: Stopwatch) -> Iterator[Row]:
-    """Time the biases of 30 classes, all together."""
+def many_classes(quick: bool) -> Iterator[Row]:
     n = 600 if quick else 100_000
     rng = np.random.default_rng(SEED)
     share = 1.0 / np.arange(1, N_CLASSES + 1)
@@ -217,12 +199,12 @@ def many_classes(quick: bool, watch: Stopwatch) -> Iterator[Row]:
     scores[np.arange(n), y] += 2.0
     shifted = BoundShiftClassifier(Margins(N_CLASSES), cv="prefit")
     runs: Contenders = {"biases": partial(shifted.fit, scores, y)}
-    best = watch.race(f"{N_CLASSES} classes, {rows_of(n)}", runs, 1 if quick else 2)
+    best = race(runs, 1 if quick else 2)
     name = f"seconds for the biases of {N_CLASSES} classes: {rows_of(n)}"
     yield Row.judge(name, best["biases"], "<= 2")
 
 
-def predict_overhead(quick: bool, watch: Stopwatch) -> Iterator[Row]:
+def predict_overhead(quick: bool) -> Iterator[Row]:
     """Race a linear model, the fastest there is, with and without a moved boundary."""
     n = 20_000 if quick else 1_000_000
     rng = np.random.default_rng(SEED)
@@ -231,13 +213,13 @@ def predict_overhead(quick: bool, watch: Stopwatch) -> Iterator[Row]:
     bare = LogisticRegression().fit(X[:5000], y[:5000])
     shifted = BoundShiftClassifier(bare, cv="prefit").fit(X[:5000], y[:5000])
     runs: Contenders = {"bare": partial(bare.predict, X), "shifted": partial(shifted.predict, X)}
-    best = watch.race(f"predict, {rows_of(n)}", runs, 3 if quick else 15)
+    best = race(runs, 3 if quick else 15)
     percent = 100 * (best["shifted"] / best["bare"] - 1)
     name = f"percent that predict takes longer, logistic regression: {rows_of(n)}"
     yield Row.judge(name, percent, "< 100" if quick else "< 5")
 
 
-def start_up(quick: bool, watch: Stopwatch) -> Iterator[Row]:
+def start_up(quick: bool) -> Iterator[Row]:
     """Compare whole processes: ours, and one that does nothing but import scikit-learn."""
     goals = {"import boundshift": "<= 0.65", "boundshift --help": "<= 0.9"}
     commands = {
@@ -252,21 +234,18 @@ def start_up(quick: bool, watch: Stopwatch) -> Iterator[Row]:
     if not quick:
         for run in runs.values():  # files that nobody has read yet would count for the first
             run()
-    best = watch.race("start-up", runs, 1 if quick else 15)
+    best = race(runs, 1 if quick else 15)
     for name, goal in goals.items():
         yield Row.judge(f"times import sklearn: {name}", best[name] / best["import sklearn"], goal)
 
 
 def collect(quick: bool) -> Facts:
-    watch = Stopwatch()
-    find_boundary(*Problem.draw(1_000))  # warm
+    find_boundary(*draw(1_000))  # warm
     parts = (tuner, cutoffs, sorting, interval, memory, many_classes, predict_overhead, start_up)
-    rows = [asdict(row) for part in parts for row in part(quick, watch)]
-    return {"rows": rows, "seconds": watch.seconds}
+    return {"rows": [asdict(row) for part in parts for row in part(quick)]}
 
 
 def judged_table(facts: Facts) -> str:
-    """Lay out every figure beside its goal."""
     sides = {">=": "≥", "<=": "≤"}
     rows = [
         (

@@ -21,21 +21,20 @@ from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 
 from boundshift import BoundaryWarning, BoundShiftClassifier
 from lab.experiment import Experiment, Facts
-from lab.speed.speed import SEED, Contenders, Row, Stopwatch, judged_table, rows_of
+from lab.speed.speed import SEED, Contenders, Row, judged_table, race, rows_of
 
 FOLDS = 5
 LINEAR = "logistic regression"
 
 
 def draw(n_rows: int, seed: int = SEED) -> tuple[Any, Any]:
-    """Draw a problem of 20 features of which 5% of the rows are positive."""
     X, y = make_classification(
         n_rows, n_features=20, n_informative=8, weights=[0.95], flip_y=0.01, random_state=seed
     )
     return X, y
 
 
-def races(quick: bool, watch: Stopwatch) -> Iterator[Row]:
+def races(quick: bool) -> Iterator[Row]:
     """Yield every figure; with few rows, a loose goal only catches accidents."""
     rows, trees, repeats = (400, 5, 1) if quick else (5_000, 100, 2)
     predicted = 1_000 if quick else 100_000
@@ -60,7 +59,7 @@ def races(quick: bool, watch: Stopwatch) -> Iterator[Row]:
             "tuned": partial(tuned(model).fit, X, y),
             "shifted": partial(shifted.fit, X, y),
         }
-        best = watch.race(f"training, {where}", runs, repeats)
+        best = race(runs, repeats)
         title = f"times the training of TunedThresholdClassifierCV: {where}"
         yield Row.judge(title, best["shifted"] / best["tuned"], goal_of("<= 0.9"))
 
@@ -70,7 +69,7 @@ def races(quick: bool, watch: Stopwatch) -> Iterator[Row]:
         "folds": partial(BoundShiftClassifier(clone(forest), cv=folds).fit, X, y),
         "tuned": partial(tuned(forest).fit, X, y),
     }
-    best = watch.race(f"out of bag, {where}", runs, repeats)
+    best = race(runs, repeats)
     title = f"times the training of TunedThresholdClassifierCV: cv='oob', {where}"
     yield Row.judge(title, best["oob"] / best["tuned"], goal_of("<= 0.25"))
     title = f"times the training of cv={FOLDS}: cv='oob', {where}"
@@ -83,7 +82,7 @@ def races(quick: bool, watch: Stopwatch) -> Iterator[Row]:
         where = f"{name}, {rows_of(predicted)}"
         runs = {"one": partial(one.predict, fresh), "mean": partial(shifted.predict, fresh)}
         # A linear model predicts in milliseconds, of which the best of a few is not the least.
-        best = watch.race(f"predict, {where}", runs, repeats * (10 if name == LINEAR else 1))
+        best = race(runs, repeats * (10 if name == LINEAR else 1))
         goal = "<= 1.05" if name == LINEAR else f"<= {FOLDS * 1.1:g}"
         yield Row.judge(
             f"times one model's prediction: {where}", best["mean"] / best["one"], goal_of(goal)
@@ -93,9 +92,8 @@ def races(quick: bool, watch: Stopwatch) -> Iterator[Row]:
 def collect(quick: bool) -> Facts:
     # The boundary may say that nothing is gained; few trees leave rows without an out-of-bag score.
     warnings.simplefilter("ignore", Warning if quick else BoundaryWarning)
-    watch = Stopwatch()
     BoundShiftClassifier(LogisticRegression()).fit(*draw(500))  # warm
-    return {"rows": [asdict(row) for row in races(quick, watch)], "seconds": watch.seconds}
+    return {"rows": [asdict(row) for row in races(quick)]}
 
 
 EXPERIMENT = Experiment(

@@ -86,7 +86,6 @@ def _differs(curve: str, rule: str) -> bool:
 
 
 def _method(curve: str, rule: str, source: Source) -> Method:
-    """Return a curve with a rule on scores of a source."""
     decide = by_boundary(source, curve=CURVES_TRIED[curve], rule=RULES_TRIED[rule])
     return Method(f"{curve}/{rule}@{source}", _group(curve, rule), decide, source)
 
@@ -111,7 +110,6 @@ def _paper() -> list[Method]:
 
 
 def _baselines() -> list[Method]:
-    """Return what there is without this library."""
     known: tuple[Scored, ...] = ("training", "out-of-fold")
     sources: tuple[Source, ...] = ("out-of-fold", "fold-models")
     # What a tuner would do that looked at every cut of the pooled scores.
@@ -144,7 +142,6 @@ def _baselines() -> list[Method]:
 
 
 def _by_scores(rule: Callable[[Sample], float], source: Source) -> Decide:
-    """Return a rule from labelled scores to a threshold, on scores of a source."""
     return lambda fitted: Decision(rule(fitted.sample(source)))
 
 
@@ -161,7 +158,6 @@ def _clairvoyant() -> list[Method]:
 
 
 def _by_test_rows(source: Source) -> Decide:
-    """Return the best cut of the test rows by G-mean."""
     return lambda fitted: Decision(tuned_threshold(*fitted.test(source), metric="g_mean"))
 
 
@@ -326,5 +322,4 @@ def title_of(name: str) -> str:
 
 
 def _joined(*parts: str) -> str:
-    """Join what there is to say."""
     return ", ".join(part for part in parts if part)

@@ -13,8 +13,9 @@ from sklearn.metrics import roc_auc_score
 from boundshift._typing import FloatArray
 from lab.data.common import CommonDataset
 from lab.methods import Decision, Method, Outcome, failed_row, judge
+from lab.records import ScoreCache
 from lab.suite.data import half_of
-from lab.suite.train import Fit, FittedSplit, SuiteCache
+from lab.suite.train import Fit, FittedSplit, scores_of
 
 _NAN = float("nan")
 
@@ -40,7 +41,7 @@ class SuiteRow(Outcome):
 
 
 def rows_of_fit(
-    cache: SuiteCache, fit: Fit, entry: CommonDataset, methods: Sequence[Method]
+    cache: ScoreCache, fit: Fit, entry: CommonDataset, methods: Sequence[Method]
 ) -> list[SuiteRow]:
     """Let every method decide on one training, from the cache or made now."""
     run = {
@@ -50,7 +51,7 @@ def rows_of_fit(
         "n_minority": entry.n_minority,
     }
     try:
-        fitted = cache.scores(fit)
+        fitted = scores_of(cache, fit)
         run["auc"] = float(roc_auc_score(*fitted.out_of_fold))
     except Exception as error:
         return [failed_row(SuiteRow, method, error, **run) for method in methods]
@@ -60,7 +61,6 @@ def rows_of_fit(
 def _describe(
     fitted: FittedSplit, method: Method, decision: Decision, metrics: dict[str, float]
 ) -> dict[str, Any]:
-    """Return the columns that only the suite has."""
     y = fitted.raw.y_test
     return {"test_negative": int(np.sum(y == 0)), "test_positive": int(np.sum(y == 1))}
 

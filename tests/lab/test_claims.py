@@ -30,19 +30,12 @@ def test_a_quick_run_meets_its_goal_and_fills_its_page(tmp_path, name):
     assert all(text in page for text in experiment(name).tables(facts).values())
 
 
-@pytest.mark.parametrize("name", CLAIMS)
+@pytest.mark.parametrize("name", [*CLAIMS, "fresh"])
 def test_the_page_in_the_documentation_has_the_stored_facts(name):
     facts = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     page = experiment(name).page(name).read_text(encoding="utf-8")
     assert fill(page, experiment(name).tables(facts)) == page
-    assert facts["goal_met"] is True
-
-
-@pytest.mark.parametrize("name", ["dated", "fresh"])
-def test_a_page_of_real_data_has_the_stored_facts(name):
-    facts = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
-    page = experiment(name).page(name).read_text(encoding="utf-8")
-    assert fill(page, experiment(name).tables(facts)) == page
+    assert facts["goal_met"] is (name != "fresh")  # two cells of fresh lie below
 
 
 def test_two_humps_have_the_distribution_they_say():

@@ -138,26 +138,33 @@ def test_the_papers_rows_of_the_extended_file_give_the_papers_split(tmp_path):
     assert np.bincount(split.y_test).tolist() == [3318, 393]
 
 
-def test_wrong_files_of_mimic_are_refused(tmp_path):
-    with pytest.raises(InvalidInputError, match="PhysioNet"):
-        load_mimic(tmp_path / "nowhere.csv")
-    short = write_mimic(tmp_path / "short.csv", [0, 1], [n for n in HEADER if n != "bun"])
-    with pytest.raises(InvalidInputError, match=r"misses \['bun'\]"):
-        load_mimic(short)
-    with pytest.raises(InvalidInputError, match="Use rows='all'"):
-        load_mimic(write_mimic(tmp_path / "small.csv", [0, 1]))
-    with pytest.raises(InvalidInputError, match="outcome"):
-        load_mimic(write_mimic(tmp_path / "coded.csv", [1, 2]), rows="all")
+WRONG = {
+    "no file": (lambda path: path, {}, "PhysioNet"),
+    "no column": (
+        lambda path: write_mimic(path, [0, 1], HEADER[1:-2]),
+        {},
+        r"misses \['outcome'\]",
+    ),
+    "few rows": (lambda path: write_mimic(path, [0, 1]), {}, "Use rows='all'"),
+    "other outcomes": (
+        lambda path: write_mimic(path, [1, 2]),
+        {"rows": "all"},
+        "`outcome` must be",
+    ),
+}
 
 
-def test_the_new_data_is_in_one_half_and_has_no_family_of_the_suite():
-    assert len(FRESH) == 32
-    halves = {
-        half: {n for n, d in FRESH.items() if d.half == half} for half in ("choose", "report")
-    }
-    assert [len(names) for names in halves.values()] == [10, 22]
-    families = {entry.family for entry in CATALOGUE}
-    assert not families & halves["report"]
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_files_of_mimic_are_refused(tmp_path, case):
+    make, options, words = WRONG[case]
+    with pytest.raises(InvalidInputError, match=words):
+        load_mimic(make(tmp_path / "mimic.csv"), **options)
+
+
+def test_the_new_data_has_no_family_of_the_suite():
+    reported = {name for name, entry in FRESH.items() if entry.half == "report"}
+    assert len(reported) == 22
+    assert not reported & {entry.family for entry in CATALOGUE}
 
 
 def test_new_data_without_its_package_says_what_to_install(monkeypatch):

@@ -1,5 +1,6 @@
+"""Methods that decide on stored scores against the estimators that they stand for."""
+
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,67 +10,39 @@ from sklearn.model_selection import TunedThresholdClassifierCV
 from boundshift import BoundShiftClassifier
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import geometric_mean_score
+from lab.experiment import ROOT
 from lab.suite import methods
-from lab.suite.data import load_rows, split
-from lab.suite.methods import (
-    GOALS,
-    METHODS,
-    aiming_at,
-    choose_methods,
-    default_method,
-)
-from lab.suite.train import MODELS, prepared
+from lab.suite.methods import GOALS, METHODS, aiming_at, choose_methods, default_method
 
 DATASET = "spectf"
+G_MEAN = make_scorer(geometric_mean_score)
 
 
-@pytest.fixture(scope="module")
-def parts():
-    return split(load_rows(DATASET), 0)
+def tuned(scoring):
+    return lambda model: TunedThresholdClassifierCV(model, scoring=scoring, cv=5)
 
 
-def _predicted(fitted, name):
-    method = METHODS[name]
-    return (fitted.test(method.source).s > method.decide(fitted).threshold).astype(int)
+def shifted(**options):
+    return lambda model: BoundShiftClassifier(model, **options)
 
 
-def _pipeline(model, fitted):
-    chosen = dict(part.split("=") for part in fitted.raw.parameters.split(", ") if part)
-    numbers = {k: v if v == "scale" else float(v) for k, v in chosen.items()}
-    return prepared(MODELS[model].classifier(0, numbers))
+SAME = {
+    "tuned/g-mean": ("logistic", "tuned/g-mean", tuned(G_MEAN)),
+    "tuned/mcc": ("logistic", "tuned/mcc", tuned("matthews_corrcoef")),
+    "tuned/f1": ("logistic", "tuned/f1", tuned("f1")),
+    "tuned, margins": ("svm", "tuned/balanced-accuracy", tuned("balanced_accuracy")),
+    "default": ("logistic", default_method(), shifted()),
+    "default, margins": ("svm", default_method(), shifted()),
+} | {metric: ("logistic", aiming_at(metric)[0], shifted(rule=metric)) for metric in GOALS}
 
 
-SCORINGS = {
-    "balanced-accuracy": "balanced_accuracy",
-    "g-mean": make_scorer(geometric_mean_score),
-    "f1": "f1",
-    "mcc": "matthews_corrcoef",
-}
-
-
-@pytest.mark.parametrize(
-    ("model", "metric"),
-    [
-        ("logistic", "g-mean"),
-        ("logistic", "mcc"),
-        ("logistic", "f1"),
-        ("svm", "balanced-accuracy"),
-    ],
-)
-def test_the_tuned_threshold_is_scikit_learns(model, metric, parts, fitted_of):
-    fitted = fitted_of(model, DATASET)
-    tuner = TunedThresholdClassifierCV(_pipeline(model, fitted), scoring=SCORINGS[metric], cv=5)
-    predicted = tuner.fit(parts.train.X, parts.train.y).predict(parts.test.X)
-    np.testing.assert_array_equal(_predicted(fitted, f"tuned/{metric}"), predicted)
-
-
-@pytest.mark.parametrize("model", ["logistic", "svm"])
-def test_the_default_is_the_librarys(model, parts, fitted_of):
-    fitted = fitted_of(model, DATASET)
-    shifted = BoundShiftClassifier(_pipeline(model, fitted)).fit(parts.train.X, parts.train.y)
-    np.testing.assert_array_equal(
-        _predicted(fitted, default_method()), shifted.predict(parts.test.X)
-    )
+@pytest.mark.parametrize("case", SAME)
+def test_a_method_on_stored_scores_predicts_as_the_estimator(case, parts_of, fitted_of, untrained):
+    model, name, make = SAME[case]
+    fitted, (train, test), method = fitted_of(model, DATASET), parts_of(DATASET), METHODS[name]
+    found = fitted.test(method.source).s > method.decide(fitted).threshold
+    expected = make(untrained(model, fitted)).fit(*train).predict(test.X)
+    np.testing.assert_array_equal(found, expected == 1)
 
 
 def test_a_pattern_without_a_method_is_refused():
@@ -77,24 +50,11 @@ def test_a_pattern_without_a_method_is_refused():
         choose_methods(["smote", "smoted"])
 
 
-@pytest.mark.parametrize("metric", GOALS)
-def test_the_first_that_aims_at_a_metric_is_what_a_user_gets(metric, parts, fitted_of):
-    fitted = fitted_of("logistic", DATASET)
-    asked = BoundShiftClassifier(_pipeline("logistic", fitted), rule=metric)
-    asked.fit(parts.train.X, parts.train.y)
-    np.testing.assert_array_equal(
-        _predicted(fitted, aiming_at(metric)[0]), asked.predict(parts.test.X)
-    )
-
-
-PAGE = Path(__file__).parents[3] / "docs" / "add_to_the_lab.md"
-
-
 def test_the_baseline_of_the_page_decides(fitted_of, monkeypatch):
-    (example,) = re.findall("```python\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
+    page = (ROOT / "docs" / "add_to_the_lab.md").read_text("utf-8")
+    (example,) = re.findall("```python\n(.*?)```", page, re.DOTALL)
     monkeypatch.setattr("lab.suite.methods.METHODS", dict(METHODS))
     exec(example, {})
-    added = methods.METHODS["rare-median"]
     fitted = fitted_of("logistic", DATASET)
     y, s = fitted.out_of_fold
-    assert added.decide(fitted).threshold == np.median(s[y == 1])
+    assert methods.METHODS["rare-median"].decide(fitted).threshold == np.median(s[y == 1])
