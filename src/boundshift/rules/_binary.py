@@ -351,8 +351,13 @@ class Youden(Rule):
     symmetric = True
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
-        """Return minus Youden's J."""
-        return np.asarray(-(1.0 - negative - positive))
+        """Return minus Youden's J; below chance, a small penalty as for the other metrics."""
+        youden = self.measure(negative, positive, 0.5)
+        return np.where(youden < 0, -_BELOW_CHANCE * youden, -youden)
+
+    def measure(self, negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
+        """Return Youden's J."""
+        return np.asarray(1.0 - negative - positive)
 
 
 @dataclass(frozen=True)
