@@ -1,8 +1,9 @@
 """Check how often the threshold of other rows falls into `threshold_interval`.
 
 In each cell, intervals are computed from independent draws, and each is asked which share of the
-thresholds of other draws it holds. The interval is a bootstrap and approximate, so there is no
-goal; the page says where it holds less than stated.
+thresholds of other draws it holds. Tied scores are rounded to whole numbers or to tenths. The
+interval is a bootstrap and approximate, so there is no goal; the page says where it holds less than
+stated.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from lab.markdown import table
 
 CONFIDENCE = 0.95
 SIZES = ((300, 30), (2000, 40), (1000, 1000))
+TIED = {"normal, whole": ("normal", 0), "normal, tenths": ("normal", 1)}
 INTERVALS = 50
 OTHERS = 200
 
@@ -25,13 +27,17 @@ OTHERS = 200
 def simulate(curve: str, shape: str, sizes: tuple[int, int], runs: int, others: int) -> Any:
     """Return the mean share of other draws' thresholds inside, with its Monte-Carlo error."""
     rng = generator("interval", curve, shape, sizes)
-    problem = Problem.with_error(SHAPES[shape], 0.1)
-    draws = [problem.draw(sizes, rng) for _ in range(others)]
-    bank = np.array([find_boundary(*draw, curve=curve).threshold for draw in draws])
+    name, digits = TIED.get(shape, (shape, 15))
+    problem = Problem.with_error(SHAPES[name], 0.1)
+
+    def draw() -> Any:
+        y, scores = problem.draw(sizes, rng)
+        return y, np.round(scores, digits)
+
+    bank = np.array([find_boundary(*draw(), curve=curve).threshold for _ in range(others)])
     inside, widths = [], []
     for _ in range(runs):
-        draw = problem.draw(sizes, rng)
-        low, high = threshold_interval(*draw, CONFIDENCE, curve=curve, random_state=rng)
+        low, high = threshold_interval(*draw(), CONFIDENCE, curve=curve, random_state=rng)
         inside.append(float(np.mean((low <= bank) & (bank <= high))))
         widths.append(high - low)
     return {
@@ -50,7 +56,7 @@ def simulate(curve: str, shape: str, sizes: tuple[int, int], runs: int, others: 
 
 def collect(quick: bool) -> Facts:
     runs, others = (2, 10) if quick else (INTERVALS, OTHERS)
-    shapes, sizes = (("normal",), SIZES[:1]) if quick else (tuple(SHAPES), SIZES)
+    shapes, sizes = (("normal",), SIZES[:1]) if quick else ((*SHAPES, *TIED), SIZES)
     jobs = [("blend", shape, size, runs, others) for shape in shapes for size in sizes]
     jobs += [("kth-point", shape, SIZES[0], runs, others) for shape in shapes if not quick]
     return {"cells": in_parallel(simulate, jobs, quick)}

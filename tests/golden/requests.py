@@ -272,8 +272,8 @@ def _promises() -> Iterator[Request]:
         def watched(y=y, s=s, seed=seed):
             monitor = Monitor(certify(y, s, float(np.median(s))))
             later, scores = draw(seed + 12)
-            alarms = monitor.update(later, scores - 0.7).alarms
-            exact = [x for a in alarms for x in (a.label, a.row, a.since_row, a.wrong)]
+            alarms = monitor.update(later, scores - 0.7, np.arange(len(later))).alarms
+            exact = [x for a in alarms for x in (a.label, a.row, a.since + 1, a.wrong)]
             return {"exact": exact, "share": [a.bound for a in alarms]}
 
         yield f"monitor/{seed}", watched, 1.0

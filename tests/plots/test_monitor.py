@@ -10,7 +10,8 @@ CERTIFICATE = certify_counts((5, 5), (100, 100), ("no", "yes"), threshold=0.5)
 
 
 def test_draws_running_errors_and_evidence():
-    monitor = Monitor(CERTIFICATE).update(["no", "yes"] * 30, [0.1, 0.9] * 29 + [0.8, 0.2])
+    scores = [0.1, 0.9] * 29 + [0.8, 0.2]
+    monitor = Monitor(CERTIFICATE).update(["no", "yes"] * 30, scores, when=np.arange(60))
     top, bottom = MonitorDisplay.from_monitor(monitor).axes_
     drawn = {len(line.get_ydata()): line for line in top.lines}
     np.testing.assert_allclose(drawn[30].get_ydata()[-1], 1 / 30)

@@ -4,7 +4,9 @@ import math
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import stats
 
 from boundshift import BoundaryWarning, InvalidInputError, Monitor, certify
 from boundshift._promises.certificate import certify_counts
@@ -43,6 +45,19 @@ class TestEvidence:
         expected = [evidence_by_hand(is_wrong[:n], bound) for n in range(1, 61)]
         np.testing.assert_allclose(np.exp(log_e), expected, rtol=1e-9)
 
+    def test_rows_of_a_batch_count_together(self):
+        is_wrong, sizes = np.random.default_rng(0).random(60) < 0.3, [10, 1, 25, 24]
+        first = np.cumsum([0, *sizes[:-1]])
+        found = math.exp(Bet(0.2).extend(is_wrong, first)[-1])
+        expected = 1 / (1 + math.log(5))
+        for j, start in enumerate(first, 1):
+            k, n = int(is_wrong[start:].sum()), 60 - int(start)
+            rates = [o * 0.2 / (0.8 + o * 0.2) for o in ODDS_RATIOS]
+            ratios = [(q / 0.2) ** k * ((1 - q) / 0.8) ** (n - k) for q in rates]
+            weight = 1 / (1 + math.log(j)) - 1 / (1 + math.log(j + 1))
+            expected += weight * np.mean(ratios)
+        assert found == pytest.approx(expected)
+
     @pytest.mark.parametrize("bound", [0.02, 0.3])
     def test_has_a_mean_of_one_at_the_bound_and_less_below(self, bound):
         # All 2^10 streams, each with its probability: exact, not simulated.
@@ -76,19 +91,36 @@ class TestAlarm:
         rng = np.random.default_rng(1)
         n_streams, alarms = 300, 0
         for _ in range(n_streams):
-            y, s = draw(rng, 2000, CERTIFICATE.error_bounds)
-            alarms += Monitor(CERTIFICATE, confidence=0.8).update(y, s).alarm is not None
+            rows = draw(rng, 2000, CERTIFICATE.error_bounds)
+            watched = Monitor(CERTIFICATE, confidence=0.8).update(*rows, when=np.arange(2000))
+            alarms += watched.alarm is not None
         assert alarms / n_streams <= 0.2
+
+    @pytest.mark.parametrize(("size", "correlation"), [(1, 0.0), (10, 0.5)])
+    def test_rows_sorted_by_error_raise_no_more_false_alarms(self, size, correlation):
+        """Single rows or clusters at the bound, ten batches, the wrong ones last in each."""
+        rng, bound, alarms = np.random.default_rng(5), CERTIFICATE.error_bounds[0], 0
+        rest = (1 - correlation) / correlation if correlation else 1e9
+        for _ in range(100):
+            monitor = Monitor(CERTIFICATE, confidence=0.9)
+            for _ in range(10):
+                rates = rng.beta(rest * bound, rest * (1 - bound), (60, 1))
+                wrong = rng.random((60, size)) < rates
+                wrong = wrong[np.argsort(wrong.mean(axis=1))].ravel()
+                ids = np.repeat(np.arange(60), size)
+                monitor.update(np.zeros(len(ids)), np.where(wrong, 0.9, 0.1), cluster=ids)
+            alarms += monitor.alarm is not None
+        assert stats.binom.sf(alarms - 1, 100, 0.1) > 1e-3
 
     def test_a_doubled_error_is_found(self):
         rng = np.random.default_rng(2)
         monitor = Monitor(CERTIFICATE)
-        monitor.update(*draw(rng, 500), when="January")
+        monitor.update(*draw(rng, 500), when=np.arange(500))
         assert monitor.alarm is None
         doubled = tuple(2 * b for b in CERTIFICATE.error_bounds)
-        monitor.update(*draw(rng, 1000, doubled), when="February")
+        monitor.update(*draw(rng, 1000, doubled), when=np.arange(500, 1500))
         assert monitor.alarm is not None
-        assert monitor.alarm.when == monitor.alarm.since == "February"
+        assert monitor.alarm.when == monitor.alarm.row - 1
         assert 450 < monitor.alarm.since_row < monitor.alarm.row
         assert monitor.alarm.wrong / monitor.alarm.n_samples > monitor.alarm.bound
 
@@ -97,6 +129,7 @@ class TestAlarm:
         monitor = Monitor(CERTIFICATE).update(*draw(rng, 3000, (0.01, 0.6)))
         assert [alarm.label for alarm in monitor.alarms] == [1]
         assert "Class 1 exceeds its stated error rate" in str(monitor)
+        assert "probably since about row" in str(monitor)
 
     @pytest.mark.parametrize("scores", ["held-out", "out-of-fold", "training"])
     def test_no_word_is_said_that_the_certificate_does_not_have(self, scores):
@@ -126,19 +159,14 @@ class TestState:
     def whole(self):
         return Monitor(CERTIFICATE).update(self.y, self.s, self.days)
 
-    @pytest.mark.parametrize("seed", range(4))
-    def test_is_the_same_to_the_last_bit_in_any_batches(self, seed):
+    @pytest.mark.parametrize("seed", range(3))
+    def test_is_the_same_to_the_last_bit_in_any_order_and_any_splits_by_date(self, seed, tmp_path):
         rng = np.random.default_rng(seed)
-        cuts = np.sort(rng.choice(3000, 10 ** (seed % 3 + 1), replace=False))
+        cuts = 20 * np.sort(rng.choice(150, 10 * seed, replace=False))
         monitor = Monitor(CERTIFICATE)
         for part in np.split(np.arange(3000), cuts):
-            monitor.update(self.y[part], self.s[part], self.days[part])
-        assert monitor.to_json() == self.whole().to_json()
-
-    def test_a_restart_changes_nothing(self, tmp_path):
-        monitor = Monitor(CERTIFICATE)
-        for part in np.array_split(np.arange(3000), 13):
-            monitor.update(self.y[part], self.s[part], self.days[part])
+            rows = rng.permutation(part)
+            monitor.update(self.y[rows], self.s[rows], self.days[rows])
             monitor = Monitor.load(monitor.save(tmp_path / "monitor.json"))
         assert monitor == self.whole()
         assert monitor.alarm == self.whole().alarm
@@ -146,7 +174,7 @@ class TestState:
 
     def test_is_small_however_many_rows(self):
         rng = np.random.default_rng(0)
-        monitor = Monitor(CERTIFICATE).update(*draw(rng, 200_000))
+        monitor = Monitor(CERTIFICATE).update(*draw(rng, 200_000), when=np.arange(200_000))
         assert len(monitor.to_json()) < 200_000
         n = monitor.paths[0].n_samples
         assert n[-1] == monitor.n_samples[0]
@@ -212,12 +240,27 @@ class TestInput:
             (datetime.datetime(2026, 3, 2, 12, 30), "2026-03-02T12:30:00"),
             (np.datetime64("2026-03-02T00:00:00"), "2026-03-02"),
             (np.int64(7), 7),
+            (pd.Period("2026-03"), "2026-03-01"),
+            (pd.PeriodIndex(["2026-03"], freq="M"), "2026-03-01"),
             ("week 7", "week 7"),
             (None, None),
         ],
     )
     def test_dates_are_kept_as_text_or_number(self, when, stored):
         assert Monitor(CERTIFICATE).update([1], [0.1], when).paths[1].when == (stored,)
+
+    def test_mixed_dates_are_batches_in_a_fixed_order(self):
+        when = [None, "b", 3, "a", 2.5]
+        monitor = Monitor(CERTIFICATE).update([1] * 5, [0.1] * 5, when)
+        assert monitor.paths[1].when == (2.5, 3, "a", "b", None)
+        assert monitor.paths[1].rows.tolist() == [1, 2, 3, 4, 5]
+
+    @pytest.mark.parametrize("scores", ["out-of-fold", "training"])
+    def test_a_certificate_that_is_none_is_watched_with_a_warning(self, scores):
+        certificate = certify([0, 1] * 50, [0.1, 0.9] * 50, 0.5, scores=scores)
+        with pytest.warns(BoundaryWarning, match=f"got a {certificate.status} one"):
+            monitor = Monitor(certificate)
+        assert certificate.reason in monitor.verdict
 
     def test_the_certificate_is_checked(self):
         with pytest.raises(InvalidInputError, match="must be a Certificate, got float"):

@@ -1,18 +1,17 @@
 r"""Whether a certificate still holds, as labelled rows arrive after deployment.
 
 Each class has its own bet against the claim that its error rate is at most the stated bound
-:math:`b`. The bet is a nonnegative supermartingale under the claim, however rows are batched and
-whenever one looks. By Ville's inequality it ever reaches :math:`1/\alpha` with probability at most
-:math:`\alpha`.
+:math:`b`. The bet is a nonnegative supermartingale under the claim, whenever one looks. By Ville's
+inequality it ever reaches :math:`1/\alpha` with probability at most :math:`\alpha`. Rows that come
+together count together, so their order does not matter.
 """
 
 from __future__ import annotations
 
 import datetime
 import math
-import numbers
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -24,19 +23,17 @@ from scipy.special import xlogy
 from boundshift._promises.certificate import Certificate, read_scores, read_threshold
 from boundshift._result.boundary import check_probabilities, look_like_probabilities
 from boundshift._result.records import Record, read_json
-from boundshift._typing import FloatArray
-from boundshift._validation import as_column, as_scores, as_share, count_missing
+from boundshift._typing import BoolArray, FloatArray, IndexArray
+from boundshift._validation import as_column, as_scores, as_share
 from boundshift._writing import write_whole
-from boundshift.curves._clusters import as_clusters
+from boundshift.curves._clusters import as_clusters, cluster_errors
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 
 When = str | int | float | None
 
 # Worse error rates that are bet on, as multiples of the odds of the bound.
 ODDS_RATIOS = (1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 20.0)
-# Rows per chunk: it bounds memory and does not change the answer.
-_CHUNK = 1 << 14
-# Points of a path: every row up to this one, then as many in each doubling.
+# Points of a path: every batch up to this one, then as many in each doubling.
 _POINTS = 64
 
 
@@ -49,9 +46,11 @@ class Alarm:
     label : label
         The class.
     row, when : int, and str, number or None
-        The row at which the alarm was raised, counted from 1 among all rows, and its date.
+        The last row of the batch that raised the alarm, counted from 1 among all rows, and its
+        date.
     since_row, since : int, and str, number or None
-        The most likely first row of the excess errors, and its date.
+        An estimate of where the excess errors began: the most likely first row, and the date of
+        its batch.
     wrong, n_samples : int
         Rows of the class on the wrong side, and all of its rows, from then until the alarm.
     bound : float
@@ -77,8 +76,8 @@ class Alarm:
         since = f"row {self.since_row}" if self.since is None else str(self.since)
         when = f"row {self.row}" if self.when is None else str(self.when)
         return (
-            f"Class {self.label} exceeds its stated error rate of {self.bound:.3g}: since "
-            f"{since}, {self.wrong} of {self.n_samples} rows were wrong "
+            f"Class {self.label} exceeds its stated error rate of {self.bound:.3g}, probably since "
+            f"about {since}: from there on {self.wrong} of {self.n_samples} rows were wrong "
             f"({self.wrong / self.n_samples:.3g}). Raised at {when}; while all error rates stay "
             f"within their bounds, the chance of ever raising an alarm is at most {self.level:.3g}."
         )
@@ -123,7 +122,7 @@ class Bet:
     bound: float = 1.0
     n_samples: int = 0
     wrong: int = 0
-    # Rows, or clusters of rows, and the log likelihood ratio of all of them for each rate.
+    # Batches, and the log likelihood ratio of all rows for each rate.
     steps: int = 0
     log_ratios: list[float] = field(default_factory=lambda: [0.0] * len(ODDS_RATIOS))
     log_e_value: float = 0.0
@@ -134,28 +133,30 @@ class Bet:
     last: tuple[int, When] = (0, None)
     alarm: Alarm | None = None
 
-    def extend(self, shares: NDArray[Any]) -> FloatArray:
-        """Add steps, each with its share of wrong rows; return the log evidence after each."""
-        parts = [self._take(shares[i : i + _CHUNK]) for i in range(0, len(shares), _CHUNK)]
-        return np.concatenate(parts) if parts else np.empty(0)
+    def extend(self, shares: NDArray[Any], first: IndexArray | None = None) -> FloatArray:
+        """Add rows or clusters with their shares of errors; return the log evidence by batch.
 
-    def _take(self, shares: NDArray[Any]) -> FloatArray:
-        """Add a chunk; sums are taken step by step, so that batches do not matter."""
-        step = self.steps + np.arange(1, len(shares) + 1)
-        self.steps += len(shares)
-        if not 0 < self.bound < 1:
-            return np.zeros(len(step))
-        # Likelihood ratios of a wrong and of a right row for each rate, averaged over each step.
-        odds = np.array(ODDS_RATIOS)
-        base = 1 - self.bound + odds * self.bound
-        ratios = np.log((1 + np.multiply.outer(shares, odds - 1)) / base)
-        logs = np.cumsum(np.vstack([self.log_ratios, ratios]), axis=0)
-        spread = np.log1p(1 / step) / ((1 + np.log(step)) * (1 + np.log(step + 1)))
+        `first` has the place where each batch begins; None makes each row a batch.
+        """
+        first = np.arange(len(shares)) if first is None else first
+        batch = self.steps + np.arange(1, len(first) + 1)
+        self.steps += len(first)
+        if not 0 < self.bound < 1 or not len(first):
+            return np.zeros(len(first))
+        sizes = np.diff(first, append=len(shares))
+        # The likelihood ratio of a row is odds / base if wrong and 1 / base if right.
+        gains = [
+            np.add.reduceat(np.log1p(shares * (odds - 1)), first)
+            - sizes * math.log1p((odds - 1) * self.bound)
+            for odds in ODDS_RATIOS
+        ]
+        logs = np.cumsum(np.vstack([self.log_ratios, np.transpose(gains)]), axis=0)
+        spread = np.log1p(1 / batch) / ((1 + np.log(batch)) * (1 + np.log(batch + 1)))
         terms = np.log(spread)[:, None] - logs[:-1]
         starts = np.logaddexp.accumulate(np.vstack([self.log_starts, terms]), axis=0)[1:]
         self.log_ratios, self.log_starts = logs[-1].tolist(), starts[-1].tolist()
-        begun = np.logaddexp.reduce(starts + logs[1:], axis=1) - math.log(len(odds))
-        log_e: FloatArray = np.logaddexp(begun, -np.log1p(np.log(step + 1)))
+        begun = np.logaddexp.reduce(starts + logs[1:], axis=1) - math.log(len(ODDS_RATIOS))
+        log_e: FloatArray = np.logaddexp(begun, -np.log1p(np.log(batch + 1)))
         self.log_e_value = float(log_e[-1])
         return log_e
 
@@ -192,7 +193,8 @@ class Monitor:
     Parameters
     ----------
     certificate : Certificate
-        From :func:`~boundshift.certify`. A nominal one is watched with a warning.
+        From :func:`~boundshift.certify`. A nominal or cross-fitted one is watched with a warning:
+        an alarm then speaks of the bounds, which were no promise about the deployed model.
     threshold : float, default=None
         A row is predicted positive iff its score is greater; None takes the certificate's.
     confidence : float, default=0.95
@@ -205,31 +207,33 @@ class Monitor:
 
     Notes
     -----
-    For one class with the stated error rate b, let :math:`x_i` be 1 if its i-th row is on the
-    wrong side, else 0. For a rate :math:`q > b` the likelihood ratio
+    For one class with the stated error rate b, let :math:`x_i` be 1 if a row is on the wrong side,
+    else 0. For a rate :math:`q > b` the likelihood ratio of the batches j to n,
 
-    .. math:: L_{j:n}(q) = \prod_{i=j}^n (q/b)^{x_i} ((1-q)/(1-b))^{1-x_i}
+    .. math:: L_{j:n}(q) = \prod_i (q/b)^{x_i} ((1-q)/(1-b))^{1-x_i}
 
-    has a mean of at most 1 as long as every row errs with a probability of at most b, given what
-    came before. The evidence is its mean over seven rates q and over all rows j from which on the
-    rate may have been q,
+    over their rows, has a mean of at most 1 as long as every row errs with a probability of at most
+    b, given what came before. The evidence is its mean over seven rates q and over all batches j
+    from which on the rate may have been q,
 
     .. math:: E_n = \sum_{j \le n} w_j \frac{1}{7} \sum_q L_{j:n}(q) + \sum_{j > n} w_j,
               \qquad w_j = \frac{1}{1 + \ln j} - \frac{1}{1 + \ln(j+1)},
 
     a nonnegative supermartingale that starts at 1. An alarm is raised when it reaches
     :math:`K/\alpha` for one of K classes; by Ville's inequality that happens with probability at
-    most :math:`\alpha`, however often one looks. Because the bets start anew at every row, months
+    most :math:`\alpha`, however often one looks. Because the bets start anew at every batch, months
     without errors hardly delay the alarm.
+
+    A batch is an update, or all of its rows with one date. A product does not depend on the order
+    of its factors, so rows of a batch may be sorted in any way, by score for example. An order of
+    single rows that has a meaning is stated by ``when=np.arange(n)``.
 
     The certificate holds with its own confidence only. If nothing has changed since, an alarm has
     a probability of at most :math:`\alpha` plus that of a wrong bound: .05 + 2 × .05 with two
     classes certified singly at 95%.
 
-    A cluster of rows is one step: the mean of its rows' likelihood ratios has the same property
-    if the cluster's expected share of wrong rows is at most b.
-
-    The state depends on the order of the rows, not on how they are batched.
+    A cluster of rows counts once, by the mean of its rows' likelihood ratios, which has the same
+    property if the cluster's expected share of wrong rows is at most b.
 
     References
     ----------
@@ -263,9 +267,10 @@ class Monitor:
                 f"`certificate` must be a Certificate, got {type(certificate).__name__}. Pass what "
                 "boundshift.certify returned."
             )
-        if certificate.status == "nominal":
+        if not certificate.certified:
             warnings.warn(
-                f"`certificate` should be certified, got a nominal one: {certificate.reason}.",
+                f"`certificate` should be certified, got a {certificate.status} one: "
+                f"{certificate.reason}.",
                 BoundaryWarning,
                 stacklevel=2,
             )
@@ -285,7 +290,7 @@ class Monitor:
         *,
         cluster: ArrayLike | None = None,
     ) -> Self:
-        """Add labelled rows in the order of their arrival.
+        """Add a batch of labelled rows that arrived after those before; in any order.
 
         Parameters
         ----------
@@ -293,12 +298,13 @@ class Monitor:
             Labels of the certificate; one class alone or no rows are allowed.
         y_score : array-like of shape (n_samples,)
             Scores, on the scale of the threshold: probabilities if those of the boundary were.
-        when : date, datetime, str, number, or array-like of these, default=None
-            One date for all rows or one for each. It is reported and does not affect the evidence.
+        when : date, datetime, period, str, number, or array-like of these, default=None
+            One date for all rows or one for each. Rows with one date are a batch, and batches
+            count in the order of their dates.
         cluster : array-like of shape (n_samples,), default=None
-            Id of each row's cluster, such as the patient. A cluster counts as one step, by the
-            mean of its rows, so pass all rows of a cluster in one update. Needed for a
-            certificate of clusters.
+            Id of each row's cluster, such as the patient. A cluster counts once, by the mean of
+            its rows, so pass all rows of a cluster in one update, which is then one batch.
+            Needed for a certificate of clusters.
 
         Returns
         -------
@@ -325,7 +331,7 @@ class Monitor:
         self._take(classes, (scores > self.threshold) != (classes == 1), when, cluster)
         return self
 
-    def _check_scale(self, low: float, high: float, classes: NDArray[np.intp]) -> None:
+    def _check_scale(self, low: float, high: float, classes: IndexArray) -> None:
         """Raise if scores from low to high are not on the scale of the certificate."""
         certificate, t = self.certificate, self.threshold
         if certificate.scale == "probability":
@@ -369,7 +375,7 @@ class Monitor:
         self._take(classes, predicted != classes, when, cluster)
         return self
 
-    def _read_labels(self, name: str, values: ArrayLike, n: int | None) -> NDArray[np.intp]:
+    def _read_labels(self, name: str, values: ArrayLike, n: int | None) -> IndexArray:
         """Return labels as places in the certificate's."""
         y = as_column(name, values, "Pass one label for each row.", n)
         places = np.full(len(y), -1, dtype=np.intp)
@@ -385,82 +391,74 @@ class Monitor:
 
     def _take(
         self,
-        classes: NDArray[np.intp],
-        is_wrong: NDArray[np.bool_],
+        classes: IndexArray,
+        is_wrong: BoolArray,
         when: ArrayLike | object,
         cluster: ArrayLike | None,
     ) -> None:
         """Add rows, given the place of each class and whether the prediction is wrong."""
-        date_at = _read_dates(when, len(classes))
+        batch, dates = _read_dates(when, len(classes))
         if cluster is None and self.certificate.n_clusters is not None:
             raise InvalidInputError(
                 "`cluster` must be given with a certificate of clusters, got None. Pass the id of "
                 "each row's cluster."
             )
-        # Without clusters every row is one.
-        ids = np.arange(len(classes)) if cluster is None else as_clusters(cluster, len(classes))
-        for place in range(len(self._bets)):
-            chosen = np.flatnonzero(classes == place)
-            if len(chosen):
-                chosen = chosen[self._order_clusters(ids[chosen])]
-                self._take_class(place, is_wrong[chosen], chosen, ids[chosen], date_at)
+        ids = None
+        if cluster is not None:
+            # Sorted by date, large clusters, whose error rate may differ, would come last.
+            ids, batch, dates = as_clusters(cluster, len(classes)), 0 * batch, dates[-1:]
+        ends = self._rows + np.cumsum(np.bincount(batch, minlength=len(dates)))
+        points = list(zip(ends.tolist(), dates, strict=True))
+        for place in np.unique(classes).tolist():
+            mine = classes == place
+            of_class = None if ids is None else ids[mine]
+            self._take_class(place, is_wrong[mine], batch[mine], of_class, points)
         self._rows += len(classes)
-
-    def _order_clusters(self, cluster: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return an order of rows with clusters in one piece.
-
-        Rows that are so already keep their order. Else the order of clusters is random: that of
-        their first or last rows would favour the large ones, whose error rate may differ.
-        """
-        n_runs = 1 + np.count_nonzero(np.diff(cluster))
-        if n_runs == len(np.unique(cluster)):
-            return np.arange(len(cluster))
-        place = np.random.default_rng(self._rows).permutation(int(cluster.max()) + 1)
-        return np.argsort(place[cluster], kind="stable")
 
     def _take_class(
         self,
         place: int,
-        is_wrong: NDArray[np.bool_],
-        chosen: NDArray[np.intp],
-        cluster: NDArray[np.intp],
-        date_at: Callable[[int], When],
+        is_wrong: BoolArray,
+        batch: IndexArray,
+        cluster: IndexArray | None,
+        ends: list[tuple[int, When]],
     ) -> None:
-        """Add rows of one class, clusters one after the other; keep points and the first alarm."""
+        """Add the rows of one class; keep points of its path and the first alarm."""
         bet = self._bets[place]
-        ends = np.append(np.flatnonzero(np.diff(cluster)), len(chosen) - 1)
-        n, wrong = ends + 1, np.cumsum(is_wrong, dtype=np.int64)[ends]
-        shares = np.diff(wrong, prepend=0) / np.diff(n, prepend=0)
-        n, wrong, rows = bet.n_samples + n, bet.wrong + wrong, chosen[ends]
-        kept = _is_kept(bet.steps + np.arange(1, len(ends) + 1))
-        log_e = bet.extend(shares)
-        bet.n_samples, bet.wrong = int(n[-1]), int(wrong[-1])
+        present, rows = np.unique(batch, return_counts=True)
+        n = bet.n_samples + np.cumsum(rows)
+        wrong = bet.wrong + np.cumsum(np.bincount(batch, is_wrong)[present]).astype(np.int64)
+        if cluster is None:
+            shares = is_wrong[np.lexsort((is_wrong, batch))]
+        else:
+            shares = np.sort(cluster_errors(is_wrong, cluster))
+        kept = _is_kept(bet.steps + np.arange(1, len(present) + 1))
+        log_e = bet.extend(shares, np.append(0, np.cumsum(rows)[:-1]))
         enough = np.flatnonzero(log_e >= math.log(self.e_value_needed))
         first = int(enough[0]) if len(enough) and bet.alarm is None else -1
         for i in np.flatnonzero(kept | (np.arange(len(n)) == first)).tolist():
-            point = (self._rows + int(rows[i]) + 1, date_at(int(rows[i])))
+            end = ends[present[i]]
             if i == first:
-                bet.alarm = self._alarm(place, bet, *point, int(n[i]), int(wrong[i]))
+                bet.alarm = self._alarm(place, bet, *end, int(n[i]), int(wrong[i]))
             if kept[i]:
-                bet.points.append((*point, int(n[i]), int(wrong[i]), float(log_e[i])))
-        bet.last = (self._rows + int(rows[-1]) + 1, date_at(int(rows[-1])))
+                bet.points.append((*end, int(n[i]), int(wrong[i]), float(log_e[i])))
+        bet.n_samples, bet.wrong, bet.last = int(n[-1]), int(wrong[-1]), ends[present[-1]]
 
     def _alarm(self, place: int, bet: Bet, row: int, when: When, n: int, wrong: int) -> Alarm:
         """Return the alarm of a class, with the most likely start of the excess errors."""
-        counts = np.array([(0, 0)] + [point[2:4] for point in bet.points if point[2] < n])
+        counts = np.array([(0, 0)] + [point[2:4] for point in bet.points])
         rows, errors = n - counts[:, 0], wrong - counts[:, 1]
         share = errors / rows
         gain = rows * (
             xlogy(share, share / bet.bound) + xlogy(1 - share, (1 - share) / (1 - bet.bound))
         )
         best = int(np.argmax(np.where(share > bet.bound, gain, -np.inf)))
-        since = bet.points[best][:2] if best < len(bet.points) else (row, when)
         return Alarm(
             label=self.certificate.labels[place],
             row=row,
             when=when,
-            since_row=since[0],
-            since=since[1],
+            since_row=1 + (bet.points[best - 1][0] if best else 0),
+            since=bet.points[best][1] if best < len(bet.points) else when,
             wrong=int(errors[best]),
             n_samples=int(rows[best]),
             bound=bet.bound,
@@ -499,7 +497,7 @@ class Monitor:
 
     @property
     def paths(self) -> tuple[ClassPath, ...]:
-        """Each class over time: every row at first, then 64 rows per doubling, and the last."""
+        """Each class over time: every batch at first, then 64 per doubling, and the last."""
         return tuple(map(self._path, self.certificate.labels, self._bets))
 
     def _path(self, label: Any, bet: Bet) -> ClassPath:
@@ -540,8 +538,8 @@ class Monitor:
         bounds = zip(self.certificate.labels, self.certificate.error_bounds, strict=True)
         unbound = [str(label) for label, bound in bounds if bound >= 1]
         silent = f" Class {', '.join(unbound)} has no bound to watch." if unbound else ""
-        if self.certificate.status == "nominal":
-            silent += f" The certificate is nominal: {self.certificate.reason}."
+        if not self.certificate.certified:
+            silent += f" The certificate is {self.certificate.status}: {self.certificate.reason}."
         return f"No alarm yet in {self._rows} rows.{silent}"
 
     def to_dict(self) -> dict[str, Any]:
@@ -578,22 +576,24 @@ class Monitor:
         return cls.from_json(Path(path).read_bytes())
 
 
-def _read_dates(when: ArrayLike | object, n: int) -> Callable[[int], When]:
-    """Return a function for the date of a row; refuse values that cannot be stored."""
-    if when is None or isinstance(when, str | numbers.Real | datetime.date | np.generic):
-        date = _as_date(when)
-        return lambda place: date
-    values = as_column("when", when, "Pass one date per row, or one for all rows.", n)  # type: ignore[arg-type]
-    if values.dtype.kind not in "UMiu":
-        values = np.array([_as_date(value) for value in values], dtype=object)
-    elif count_missing(values):
-        _as_date(np.datetime64("NaT"))
-    return lambda place: _as_date(values[place])
+def _read_dates(when: Any, n: int) -> tuple[IndexArray, list[When]]:
+    """Return the batch of each row, and the dates of the batches in order."""
+    if isinstance(when, str) or not hasattr(when, "__len__"):
+        return np.zeros(n, dtype=np.intp), [_as_date(when)]
+    values = as_column("when", when, "Pass one date per row, or one for all rows.", n)
+    if values.dtype.kind == "O":
+        given = [_as_date(value) for value in values]
+        dates = sorted(set(given), key=lambda d: (d is None, isinstance(d, str), d or 0))
+        place = {date: i for i, date in enumerate(dates)}
+        return np.array([place[date] for date in given], dtype=np.intp), dates
+    distinct, batch = np.unique(values, return_inverse=True)
+    return batch, [_as_date(value) for value in distinct]
 
 
 def _as_date(value: Any) -> When:
-    """Return a date as JSON can store it."""
+    """Return a date as JSON can store it; a period of pandas is the time when it starts."""
     is_known = value is None or bool(value == value)
+    value = getattr(value, "start_time", value)
     if isinstance(value, np.datetime64) and is_known:
         value = str(np.datetime_as_string(value, unit="auto"))
     if isinstance(value, np.generic):
@@ -603,13 +603,13 @@ def _as_date(value: Any) -> When:
     if is_known and (value is None or isinstance(value, str | int | float)):
         return value
     raise InvalidInputError(
-        f"`when` must be dates, text or numbers, got {value!r}. Leave it out where it is not known."
+        f"`when` must be dates, periods, text or numbers, got {value!r}. Leave it out where it is "
+        "not known."
     )
 
 
-def _is_kept(n: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Return which rows of a class are points of its path."""
+def _is_kept(n: IndexArray) -> BoolArray:
+    """Return which batches of a class are points of its path."""
     length = np.frexp(n.astype(np.float64))[1]
     stride = np.left_shift(1, np.maximum(length - _POINTS.bit_length(), 0))
-    kept: NDArray[np.bool_] = n % stride == 0
-    return kept
+    return np.asarray(n % stride == 0)

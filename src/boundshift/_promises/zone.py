@@ -20,7 +20,7 @@ from boundshift._result.sql import label_expression
 from boundshift._scores import Scale, Scores, ScoreSample, settle
 from boundshift._status import Status
 from boundshift._typing import FloatArray
-from boundshift._validation import as_choice, as_known_scores, as_rows, as_share
+from boundshift._validation import as_choice, as_known_scores, as_pair, as_rows, as_share
 from boundshift.curves._clusters import most_wrong_rows, order_clusters
 from boundshift.curves._floors import most_wrong
 from boundshift.curves._uniform import clopper_pearson
@@ -322,7 +322,7 @@ def find_zone(
     >>> zone.predict([0.0, 1.0, 2.0], unsure=-1).tolist()
     [0, -1, 1]
     """
-    as_share("confidence", confidence)
+    confidence = as_share("confidence", confidence)
     if precision is not None or npv is not None:
         if precision is None or npv is None or errors is not None or cluster is not None:
             raise InvalidInputError(
@@ -342,6 +342,7 @@ def find_zone(
     delta, counts, n_clusters = 1.0 - confidence, None, None
     if cluster is not None:
         ids = order_clusters(is_positive, scores, cluster)
+        _check_direction(cluster_means(is_positive, scores, cluster), labels)
         negative, positive = (most_wrong_rows(ids[i], allowed[i], delta) for i in (0, 1))
         counts = negative, positive
         n_clusters = len(np.unique(ids[0])), len(np.unique(ids[1]))
@@ -359,15 +360,9 @@ def find_zone(
 
 def as_errors(errors: object) -> tuple[float, float]:
     """Return the errors that each class may have."""
-    if isinstance(errors, float):
-        errors = (errors, errors)
-    if not isinstance(errors, tuple | list) or len(errors) != 2:
-        raise InvalidInputError(
-            f"`errors` must be one number or a pair (negative, positive), got {errors!r}. "
-            "Use (0.05, 0.05), for example."
-        )
-    negative, positive = (as_share("errors", e, "Use 0.05, for example.") for e in errors)
-    return negative, positive
+    remedy = "Use (0.05, 0.05), for example."
+    negative, positive = as_pair("errors", errors, remedy)
+    return as_share("errors", negative, remedy), as_share("errors", positive, remedy)
 
 
 def zone_of(

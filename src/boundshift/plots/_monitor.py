@@ -99,6 +99,7 @@ class MonitorDisplay(Display):
             if not len(path.rows):
                 continue
             x = self._places(path.when, path.rows)
+            style["marker"] = "o" if len(x) == 1 else ""
             top.plot(x, path.wrong / path.n_samples, **style)
             if path.bound < 1:
                 top.axhline(path.bound, **(style | {"lw": 1}))
