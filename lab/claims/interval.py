@@ -30,7 +30,7 @@ def simulate(curve: str, shape: str, sizes: tuple[int, int], runs: int, others: 
     name, digits = TIED.get(shape, (shape, 15))
     problem = Problem.with_error(SHAPES[name], 0.1)
 
-    def draw() -> Any:
+    def draw() -> tuple[Any, Any]:
         y, scores = problem.draw(sizes, rng)
         return y, np.round(scores, digits)
 

@@ -12,7 +12,7 @@ from scipy.stats import binom, norm
 
 from boundshift import Audit, Floors, certify, find_zone
 from boundshift._typing import FloatArray, IndexArray
-from boundshift.curves._clusters import EDGES, choose_bets, cluster_errors, refutes
+from boundshift.curves._clusters import EDGES, choose_bets, cluster_means, refutes
 from boundshift.curves._uniform import clopper_pearson
 from lab.claims.floors import FALSE_VERDICT
 from lab.claims.simulation import generator
@@ -61,7 +61,7 @@ def judge_clusters(promise: str, kind: str, between: float, rate: float, draws: 
     for draw in range(draws):
         ids, s = draw_clusters(kind, between, generator(promise, kind, between, rate, draw))
         is_wrong = s <= threshold
-        broken[0] += refutes(cluster_errors(is_wrong, ids), rate, bets)
+        broken[0] += refutes(cluster_means(is_wrong, ids), rate, bets)
         broken[1] += clopper_pearson(is_wrong.sum(), len(s), DELTA) < rate
         if draw < SHOWN and promise == "certify":
             found = certify(np.ones(len(s)), s, threshold, cluster=ids)

@@ -173,6 +173,18 @@ def test_boundaries_that_clusters_do_not_change_are_refused(options, words):
         find_boundary([0, 0, 1, 1], [0, 1, 2, 3], **({"cluster": [1, 2, 3, 4]} | options))
 
 
+def test_clusters_say_which_class_lies_higher():
+    """One positive cluster of many rows lies low; the other nine lie high."""
+    ids = np.concatenate([np.repeat(0, 90), np.arange(1, 100), np.arange(100, 200)])
+    y = np.repeat([1, 0], [189, 100])
+    s = np.concatenate([np.full(90, -9.0), np.linspace(4, 5, 99), np.linspace(-1, 1, 100)])
+    s[90:100] = -8.0
+    assert np.median(s[y == 1]) < np.median(s[y == 0])
+    assert find_zone(y, s, 0.3, cluster=ids).high < 4
+    with pytest.raises(InvalidInputError, match="must be higher for the positive class"):
+        find_zone(y, s, 0.3)
+
+
 def test_the_rate_is_the_average_over_clusters():
     y = np.repeat([0, 1], [12, 4])
     s = np.concatenate([[1.0] * 9, [-1.0] * 3, [1.0] * 4])  # nine wrong rows in one cluster

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -50,7 +51,14 @@ def test_tied_scores_keep_their_promises():
 
 def test_one_error_is_that_of_both_classes():
     rows = draw(np.random.default_rng(2), 300, 100, 2.0)
-    assert find_zone(*rows, errors=0.1) == find_zone(*rows, errors=(0.1, 0.1))
+    for number in (
+        0.25,
+        np.float32(0.25),
+        np.float16(0.25),
+        Fraction(1, 4),
+        np.array([0.25, 0.25]),
+    ):
+        assert find_zone(*rows, errors=number) == find_zone(*rows, errors=(0.25, 0.25))
 
 
 @pytest.mark.parametrize("errors", [(0.05, 0.05), (0.02, 0.12)])
@@ -243,7 +251,10 @@ def test_rows_between_get_the_label_for_unsure():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: find_zone([0, 1], [0, 1], errors=[0.05]), "`errors` must be one number or a pair"),
+        (
+            lambda: find_zone([0, 1], [0, 1], errors=[0.05]),
+            "`errors` must be one positive number or a pair",
+        ),
         (lambda: find_zone([0, 1], [0, 1], errors=(0, 0.05)), "`errors` must be a positive"),
         (lambda: find_zone([0, 1], [0, 1], errors=(0.05, 1)), "`errors` must be between"),
         (lambda: find_zone([0, 1], [1, 0]), "`y_score` must be higher"),

@@ -42,7 +42,7 @@ from boundshift._validation import (
     as_share,
     is_finite,
 )
-from boundshift.curves._clusters import as_clusters, bound_mean, cluster_errors
+from boundshift.curves._clusters import as_clusters, bound_mean, cluster_means
 from boundshift.curves._counts import ConfidenceCurve
 from boundshift.curves._floors import most_wrong
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
@@ -605,7 +605,7 @@ def _certify_clusters(
 ) -> Certificate:
     """Return a certificate of rows in clusters, given the one of single rows."""
     delta = (1.0 - found.confidence) / (2 if found.joint else 1)
-    parts = [cluster_errors(is_wrong[mine], cluster[mine]) for mine in classes]
+    parts = [cluster_means(is_wrong[mine], cluster[mine]) for mine in classes]
     return replace(
         found,
         error_bounds=tuple(bound_mean(part, delta) for part in parts),

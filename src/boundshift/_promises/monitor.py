@@ -26,7 +26,7 @@ from boundshift._result.records import Record, read_json
 from boundshift._typing import BoolArray, FloatArray, IndexArray
 from boundshift._validation import as_column, as_scores, as_share
 from boundshift._writing import write_whole
-from boundshift.curves._clusters import as_clusters, cluster_errors
+from boundshift.curves._clusters import as_clusters, cluster_means
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 
 When = str | int | float | None
@@ -431,7 +431,7 @@ class Monitor:
         if cluster is None:
             shares = is_wrong[np.lexsort((is_wrong, batch))]
         else:
-            shares = np.sort(cluster_errors(is_wrong, cluster))
+            shares = np.sort(cluster_means(is_wrong, cluster))
         kept = _is_kept(bet.steps + np.arange(1, len(present) + 1))
         log_e = bet.extend(shares, np.append(0, np.cumsum(rows)[:-1]))
         enough = np.flatnonzero(log_e >= math.log(self.e_value_needed))
@@ -439,13 +439,14 @@ class Monitor:
         for i in np.flatnonzero(kept | (np.arange(len(n)) == first)).tolist():
             end = ends[present[i]]
             if i == first:
-                bet.alarm = self._alarm(place, bet, *end, int(n[i]), int(wrong[i]))
+                bet.alarm = self._alarm(place, bet, end, int(n[i]), int(wrong[i]))
             if kept[i]:
                 bet.points.append((*end, int(n[i]), int(wrong[i]), float(log_e[i])))
         bet.n_samples, bet.wrong, bet.last = int(n[-1]), int(wrong[-1]), ends[present[-1]]
 
-    def _alarm(self, place: int, bet: Bet, row: int, when: When, n: int, wrong: int) -> Alarm:
+    def _alarm(self, place: int, bet: Bet, end: tuple[int, When], n: int, wrong: int) -> Alarm:
         """Return the alarm of a class, with the most likely start of the excess errors."""
+        row, when = end
         counts = np.array([(0, 0)] + [point[2:4] for point in bet.points])
         rows, errors = n - counts[:, 0], wrong - counts[:, 1]
         share = errors / rows

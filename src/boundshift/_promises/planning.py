@@ -11,7 +11,7 @@ from boundshift._boundary import decide
 from boundshift._promises.certificate import bound_error
 from boundshift._scores import Scores, ScoreSample
 from boundshift._status import Status
-from boundshift._validation import as_share
+from boundshift._validation import as_positive, as_share
 from boundshift.curves._clusters import refutes_counts
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors
@@ -96,7 +96,8 @@ def rows_needed(
             )
         return _rows_for(error)
     confidence = 0.95 if confidence is None else confidence
-    error, share = as_share("error", error), float(wrong_share)
+    error = as_share("error", error)
+    share = as_positive("wrong_share", wrong_share, "Use 0.02, for example.", zero=True)
     delta = 1.0 - as_share("confidence", confidence)
     if chance is not None:
         as_share("chance", chance)
@@ -105,10 +106,10 @@ def rows_needed(
             "`clustered` must go with a threshold fixed before, got chosen_here=True. Hold out "
             "whole clusters that have not chosen the threshold."
         )
-    if not 0.0 <= share < error:
+    if share >= error:
         raise InvalidInputError(
-            f"`wrong_share` must be at least 0 and below `error`, {error:g}, got "
-            f"{wrong_share!r}: a larger share shows the opposite. Use a larger error."
+            f"`wrong_share` must be below `error`, {error:g}, got {wrong_share!r}: a larger share "
+            "shows the opposite. Use a larger error."
         )
 
     def fewest(wrong: int) -> int:

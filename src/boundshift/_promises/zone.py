@@ -21,7 +21,12 @@ from boundshift._scores import Scale, Scores, ScoreSample, settle
 from boundshift._status import Status
 from boundshift._typing import FloatArray
 from boundshift._validation import as_choice, as_known_scores, as_pair, as_rows, as_share
-from boundshift.curves._clusters import most_wrong_rows, order_clusters
+from boundshift.curves._clusters import (
+    as_clusters,
+    cluster_means,
+    most_wrong_rows,
+    order_clusters,
+)
 from boundshift.curves._floors import most_wrong
 from boundshift.curves._uniform import clopper_pearson
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
@@ -339,16 +344,19 @@ def find_zone(
         y_true, y_score, pos_label, symmetric=symmetric, one_class=True
     )
     read_scores("y_score", scores)
-    delta, counts, n_clusters = 1.0 - confidence, None, None
+    delta, counts, means, n_clusters = 1.0 - confidence, None, None, None
     if cluster is not None:
         ids = order_clusters(is_positive, scores, cluster)
-        _check_direction(cluster_means(is_positive, scores, cluster), labels)
-        negative, positive = (most_wrong_rows(ids[i], allowed[i], delta) for i in (0, 1))
-        counts = negative, positive
-        n_clusters = len(np.unique(ids[0])), len(np.unique(ids[1]))
+        counts = tuple(most_wrong_rows(ids[i], allowed[i], delta) for i in (0, 1))
+        means = [
+            np.sort(cluster_means(scores[mine], as_clusters(cluster, len(scores))[mine]))
+            for mine in (~is_positive, is_positive)
+        ]
+        n_clusters = len(means[0]), len(means[1])
     if 0 < np.sum(is_positive) < len(scores):
         sample = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=symmetric)
-        found = zone_of(sample, allowed, confidence, scale, counts)
+        judged = sample if means is None else ScoreSample(Scores(means[0]), Scores(means[1]))
+        found = zone_of(sample, allowed, confidence, scale, counts, judged.is_reversed)
     else:
         as_choice("scale", scale, get_args(Scale))
         ordered = np.sort(scores)
@@ -370,7 +378,8 @@ def zone_of(
     allowed: tuple[float, float],
     confidence: float,
     scale: Scale = "raw",
-    counts: tuple[int, int] | None = None,
+    counts: tuple[int, ...] | None = None,
+    is_reversed: bool | None = None,
 ) -> Zone:
     """Return the zone of a sample of raw scores, known score by score or read in passes.
 
@@ -378,7 +387,7 @@ def zone_of(
     """
     delta = 1.0 - confidence
     are_probabilities = sample.are_probabilities(scale)
-    if sample.is_reversed:
+    if sample.is_reversed if is_reversed is None else is_reversed:
         raise InvalidInputError(
             f"`y_score` must be higher for the positive class {sample.labels[1]!r}, got lower "
             "ones. Negate the scores or pass the other label as pos_label."
@@ -438,7 +447,7 @@ def _limits(
     classes: tuple[Scores, Scores],
     allowed: tuple[float, float],
     delta: float,
-    counts: tuple[int, int] | None = None,
+    counts: tuple[int, ...] | None = None,
 ) -> tuple[float, float]:
     """Return the largest limit for the positive class and the least for the negative one."""
     sides = classes[0], classes[1].mirrored()

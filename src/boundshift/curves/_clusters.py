@@ -72,10 +72,10 @@ def as_clusters(cluster: ArrayLike, n: int) -> IndexArray:
     return np.searchsorted(distinct, ids)
 
 
-def cluster_errors(is_wrong: BoolArray, cluster: IndexArray) -> FloatArray:
-    """Return the share of wrong rows of each cluster that has rows."""
+def cluster_means(values: BoolArray | FloatArray, cluster: IndexArray) -> FloatArray:
+    """Return the mean of each cluster that has rows; of errors it is the share of wrong rows."""
     rows = np.bincount(cluster)
-    return np.asarray(np.bincount(cluster, is_wrong)[rows > 0] / rows[rows > 0])
+    return np.asarray(np.bincount(cluster, values)[rows > 0] / rows[rows > 0])
 
 
 def bound_mean(values: FloatArray, delta: float, ratio: FloatArray | None = None) -> float:
@@ -191,7 +191,7 @@ class Betting(ConfidenceCurve):
         counts = [int(k[0]) for k in sample.count_wrong(np.array([found.threshold]))]
         claims = []
         for ids, k, share, limit in zip(clusters, counts, most, allowed, strict=True):
-            bound = bound_mean(cluster_errors(np.arange(len(ids)) < k, ids), each)
+            bound = bound_mean(cluster_means(np.arange(len(ids)) < k, ids), each)
             claims.append(share if share < 1.0 and k <= limit else bound)
         unmet = rule.missed(claims[0], claims[1], sample.n_samples)
         found = found._replace(errors=(claims[0], claims[1]))
