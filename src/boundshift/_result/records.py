@@ -27,6 +27,7 @@ from boundshift.rules import RULES, Rule
 _HUGE = 10**300  # Integers of JSON are unbounded; floats are not.
 _WORDS = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 _REMEDY = "It was damaged or changed: compute it again and store it with to_json."
+_KINDS = {float: "a number", int: "a count", str: "text", bool: "true or false"}
 _SOLVERS = {"exact": Exact, "slsqp": SLSQP}
 
 
@@ -179,35 +180,45 @@ def _decode(hint: Any, value: Any, name: str) -> Any:
             with suppress(InvalidInputError):
                 return _decode(member, value, name)
         return _decode(last, value, name)
-    if origin in (tuple, list) or hasattr(hint, "_fields"):
-        return _decode_items(hint, value, name)
-    if origin is dict:
-        if not isinstance(value, Mapping) or set(value) != {"labels", "values"}:
-            raise _refuse(name, "an object with labels and values", value)
-        keys = _decode_items(list[Any], value["labels"], name)
-        values = _decode_items(list[inner[1]], value["values"], name)  # type: ignore[valid-type]
-        if not len(keys) == len(values) == len(set(keys)):
-            raise _refuse(name, "an object with a value for each label", value)
-        return dict(zip(keys, values, strict=True))
-    if origin is Literal:
+    if origin is list and isinstance(value, list):
+        return [_decode(inner[0], item, name) for item in value]
+    if origin is tuple or hasattr(hint, "_fields"):
+        parts = inner if origin is tuple else tuple(get_type_hints(hint).values())
+        if isinstance(value, list | tuple):
+            parts = parts[:1] * len(value) if parts[-1:] == (Ellipsis,) else parts
+            if len(parts) == len(value):
+                found = [_decode(*pair, name) for pair in zip(parts, value, strict=True)]
+                return tuple(found) if origin is tuple else hint(*found)
+    elif origin is dict and isinstance(value, Mapping) and set(value) == {"labels", "values"}:
+        keys = _decode(list[Any], value["labels"], name)
+        values = _decode(list[inner[1]], value["values"], name)  # type: ignore[valid-type]
+        if len(keys) == len(values) == len(set(keys)):
+            return dict(zip(keys, values, strict=True))
+    elif origin is Literal:
         if value in inner:
             return value
-        raise _refuse(name, f"one of {', '.join(map(repr, inner))}", value)
-    if hint in (str, bool):
+    elif hint in (str, bool):
         if isinstance(value, hint):
             return value
-        raise _refuse(name, "text" if hint is str else "true or false", value)
-    if hint in (float, int):
-        return _decode_number(hint, value, name)
-    if hint is Status:
+    elif hint in (float, int):  # a count may be a sum of weights
+        if isinstance(value, str) and hint is float and value in _WORDS:
+            return _WORDS[value]
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _HUGE:
+            return hint(value)
+        if isinstance(value, float) and (hint is float or math.isfinite(value)):
+            return value
+    elif hint is Status:
         if isinstance(value, str) and value in Status.__members__:
             return Status[value]
-        raise _refuse(name, f"one of {', '.join(Status.__members__)}", value)
-    if issubclass(hint, ErrorCurve):
-        return _restore(name, value, CURVES | {Betting.name: Betting}, _UnknownCurve)
-    if issubclass(hint, Rule):
-        return _restore(name, value, RULES, _UnknownRule)
-    return hint.from_dict(value) if issubclass(hint, Record) else _decode_fields(hint, value, name)
+    elif isinstance(hint, type):
+        if issubclass(hint, ErrorCurve):
+            return _restore(name, value, CURVES | {Betting.name: Betting}, _UnknownCurve)
+        if issubclass(hint, Rule):
+            return _restore(name, value, RULES, _UnknownRule)
+        if issubclass(hint, Record):
+            return hint.from_dict(value)
+        return _decode_fields(hint, value, name)
+    raise _refuse(name, _KINDS.get(hint, f"of the type {hint}"), value)
 
 
 def _decode_fields(cls: type[Any], stored: Any, name: str) -> Any:
@@ -219,30 +230,6 @@ def _decode_fields(cls: type[Any], stored: Any, name: str) -> Any:
         raise _refuse(name, f"an object with the fields {', '.join(needed)}", stored)
     hints = get_type_hints(cls)
     return cls(**{n: _decode(hints[n], stored[n], n) for n in known if n in stored})
-
-
-def _decode_items(hint: Any, value: Any, name: str) -> Any:
-    """Return a tuple, a list or a named tuple."""
-    inner = tuple(get_type_hints(hint).values()) if hasattr(hint, "_fields") else get_args(hint)
-    is_open = get_origin(hint) is list or inner[-1:] == (Ellipsis,)
-    if not isinstance(value, list | tuple) or not (is_open or len(value) == len(inner)):
-        raise _refuse(name, "a list" if is_open else f"a list of {len(inner)} values", value)
-    hints = inner[:1] * len(value) if is_open else inner
-    found = [_decode(part, item, name) for part, item in zip(hints, value, strict=True)]
-    if hasattr(hint, "_fields"):
-        return hint(*found)
-    return found if get_origin(hint) is list else tuple(found)
-
-
-def _decode_number(kind: type, value: Any, name: str) -> Any:
-    """Return a number; a count may be a sum of weights."""
-    if isinstance(value, str) and kind is float and value in _WORDS:
-        return _WORDS[value]
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _HUGE:
-        return kind(value)
-    if isinstance(value, float) and (kind is float or math.isfinite(value)):
-        return value
-    raise _refuse(name, "a number" if kind is float else "a count", value)
 
 
 def _refuse(name: str, rule: str, value: Any) -> InvalidInputError:
@@ -265,7 +252,6 @@ def _restore(name: str, stored: Any, known: Mapping[str, type], unknown: type) -
 
 
 def _restore_setting(value: Any) -> Any:
-    """Return a setting of a curve or a rule."""
     if isinstance(value, list):
         return tuple(value)
     if not isinstance(value, Mapping):
