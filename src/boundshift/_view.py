@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from boundshift._boundary import choose_claims, decide
@@ -84,15 +84,6 @@ def class_scores(sample: ScoreSample) -> tuple[FloatArray, FloatArray]:
     return sample.negative.value, sample.positive.value
 
 
-def count_wrong_at(
-    sample: ScoreSample, thresholds: ArrayLike
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return negatives above and positives at or below each threshold."""
-    negative, positive = class_scores(sample)
-    below = np.searchsorted(negative, thresholds, side="right")
-    return len(negative) - below, np.searchsorted(positive, thresholds, side="right")
-
-
 class Band(NamedTuple):
     """A quantity at every threshold, with an interval around each value."""
 
@@ -124,7 +115,7 @@ def area_under_curve(sample: ScoreSample) -> float:
 def least_balanced_error(sample: ScoreSample) -> float:
     """Return the least mean of both error rates at any threshold."""
     cuts = np.unique(np.concatenate([[-np.inf], *class_scores(sample)]))
-    flagged, missed = count_wrong_at(sample, cuts)
+    flagged, missed = sample.count_wrong(cuts)
     return float((flagged / sample.negative.n + missed / sample.positive.n).min() / 2)
 
 
@@ -176,7 +167,11 @@ def choose_axis(
     """Return an axis that shows the samples and all marks, such as thresholds and means."""
     classes = [scores for sample in samples for scores in class_scores(sample)]
     kind: Literal["linear", "log-odds"] = "linear"
-    if not linear and all(map(is_probability, samples)) and all(0 <= m <= 1 for m in marks):
+    if (
+        not linear
+        and all(sample.are_probabilities() for sample in samples)
+        and all(0 <= m <= 1 for m in marks)
+    ):
         centres = [*marks, *(float(np.median(scores)) for scores in classes)]
         kind = "log-odds" if any(not 0.1 <= c <= 0.9 for c in centres) else "linear"
     ends = [_fenced(_drawn(kind, scores)) for scores in classes]
@@ -185,13 +180,6 @@ def choose_axis(
     high = max([end[1] for end in ends] + places)
     room = _MARGIN * (high - low) or abs(low) * 0.1 or 1.0
     return ScoreAxis(kind, low - room, high + room)
-
-
-def is_probability(sample: ScoreSample) -> bool:
-    """Return whether all scores lie from 0 to 1."""
-    classes = (sample.negative, sample.positive)
-    low, high = min(c.minimum for c in classes), max(c.maximum for c in classes)
-    return low >= 0 and sample.to_units(high) <= 1
 
 
 def _drawn(kind: str, scores: FloatArray) -> FloatArray:

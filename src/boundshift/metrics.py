@@ -116,8 +116,8 @@ def _labels(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[np.generic], 
 
 
 def metrics_at(
-    y_true: ArrayLike | Boundary,
-    y_score: ArrayLike | None = None,
+    y_true: ArrayLike,
+    y_score: ArrayLike,
     thresholds: ArrayLike | Boundary | None = None,
     *,
     prevalence: float | None = None,
@@ -129,8 +129,7 @@ def metrics_at(
     Parameters
     ----------
     y_true, y_score : array-like of shape (n_samples,)
-        Labels and scores, as in :func:`~boundshift.find_boundary`. A
-        :class:`~boundshift.Boundary` alone gives one row: its threshold on the rows that chose it.
+        Labels and scores, as in :func:`~boundshift.find_boundary`.
     thresholds : float, array-like or Boundary, default=None
         One threshold, several, or that of a boundary, which then also says which class is
         positive. None: the midpoint of every gap between two scores, and one beyond each end.
@@ -179,44 +178,26 @@ def metrics_at(
     >>> costs = Cost(false_negative=20, prevalence=0.01)
     >>> metrics_at(y, s, 0.3, costs=costs)["cost"].round(2).tolist()
     [0.33]
-    >>> metrics_at(find_boundary(y, s, curve="empirical"))["balanced_accuracy"].round(2).tolist()
+    >>> boundary = find_boundary(y, s, curve="empirical")
+    >>> metrics_at(y, s, boundary)["balanced_accuracy"].round(2).tolist()
     [0.83]
     """
-    share = as_prevalence(prevalence)
-    costs, share = settle_costs(costs, share)
-    if isinstance(y_true, Boundary):
-        if y_score is not None or thresholds is not None or pos_label is not None:
-            raise InvalidInputError(
-                "`y_true` must be labels where scores, thresholds or a pos_label are given, got a "
-                "boundary. Use metrics_at(y_true, y_score, boundary) for its threshold on other "
-                "rows."
-            )
-        if not all(y_true.n_samples):
-            raise InvalidInputError(
-                "`y_true` must be a boundary found on rows of both classes, got one with "
-                f"{y_true.n_samples!r} rows. Pass labels and scores of both."
-            )
-        at = np.array([y_true.threshold])
-        wrong: tuple[Any, Any] = (np.array(y_true.wrong[:1]), np.array(y_true.wrong[1:]))
-        n_samples: tuple[float, float] = y_true.n_samples
-        odds = None
-    else:
-        if y_score is None:
-            raise InvalidInputError(
-                "`y_score` must be given with the labels, got None. Pass the scores, or a boundary "
-                "alone."
-            )
-        if isinstance(thresholds, Boundary):
-            _, pos_label = read_threshold(thresholds, pos_label)
-        sample = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=False)
-        if isinstance(thresholds, Boundary):
-            thresholds.check_scale(*sample.extremes, sum(sample.n_samples))
-            thresholds = thresholds.threshold
-        at, n_samples = _cuts(sample, thresholds), sample.n_samples
-        wrong = sample.count_wrong(at)
-        odds = _odds_at(sample, at)
-    low, high = wrong[0] / n_samples[0], wrong[1] / n_samples[1]
-    metrics = metrics_of_errors(low, high, n_samples, prevalence=share, costs=costs, odds=odds)
+    costs, share = settle_costs(costs, as_prevalence(prevalence))
+    if isinstance(thresholds, Boundary):
+        _, pos_label = read_threshold(thresholds, pos_label)
+    sample = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=False)
+    if isinstance(thresholds, Boundary):
+        thresholds.check_scale(*sample.extremes, sum(sample.n_samples))
+        thresholds = thresholds.threshold
+    at, n = _cuts(sample, thresholds), sample.n_samples
+    odds = None
+    if sample.are_probabilities():
+        inside = (at >= 0.0) & (at < 1.0)
+        odds = np.divide(at, 1.0 - at, out=np.full_like(at, np.nan), where=inside)
+    above, below = sample.count_wrong(at)
+    metrics = metrics_of_errors(
+        above / n[0], below / n[1], n, prevalence=share, costs=costs, odds=odds
+    )
     return {"threshold": at, **metrics}
 
 
@@ -297,15 +278,6 @@ def _cuts(sample: ScoreSample, thresholds: ArrayLike | None) -> FloatArray:
             "Leave it out for every cut."
         )
     return cuts.astype(np.float64)
-
-
-def _odds_at(sample: ScoreSample, cuts: FloatArray) -> FloatArray | None:
-    """Return the odds of cuts on probabilities; None for other scores."""
-    low, high = sample.extremes
-    if low < 0.0 or high > 1.0:
-        return None
-    inside = (cuts >= 0.0) & (cuts < 1.0)
-    return np.divide(cuts, 1.0 - cuts, out=np.full_like(cuts, np.nan), where=inside)
 
 
 def _over(top: FloatArray, bottom: FloatArray) -> FloatArray:

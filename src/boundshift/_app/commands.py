@@ -356,7 +356,6 @@ def report(
         from boundshift._app.tables import positive_note
         from boundshift._boundary import decide
         from boundshift._result.boundary import warn_of
-        from boundshift._view import is_probability
         from boundshift.report import Report, RowDetails, collect_facts
         from boundshift.report._evidence import check_levels
 
@@ -392,7 +391,7 @@ def report(
             names=called.names(),
             interval=fall,
             details=RowDetails(
-                counted.to_rows()[1] if is_probability(counted) else None,
+                counted.to_rows()[1] if counted.are_probabilities() else None,
                 {name: check_levels(name, judging.beside[name]) for name in groups},
             ),
         )

@@ -19,7 +19,7 @@ from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample
 from boundshift._typing import FloatArray
 from boundshift._validation import as_choice, as_share
-from boundshift._view import Band, count_wrong_at, error_band
+from boundshift._view import Band, error_band
 from boundshift._words import claim_text, decision
 from boundshift.curves import SupportRadius
 from boundshift.metrics import METRICS, metrics_of_errors, settle_costs
@@ -181,7 +181,7 @@ class ThresholdDisplay(ScoreDisplay):
         thresholds = grid_of(sample, boundary.threshold, old, *(interval or ()))
         negative, positive = boundary.labels
         names = (f"class {negative} called {positive}", f"class {positive} missed")
-        counted = zip(count_wrong_at(sample, thresholds), sample.n_samples, strict=True)
+        counted = zip(sample.count_wrong(thresholds), sample.n_samples, strict=True)
         bands = [error_band(wrong, n, confidence) for wrong, n in counted]
         return cls(
             thresholds,
@@ -244,7 +244,7 @@ class ThresholdDisplay(ScoreDisplay):
         whole, share = settle_costs(costs, as_prevalence(prevalence))
         thresholds = grid_of(sample, boundary.threshold, old)
         settings = {"prevalence": share, "costs": whole}
-        wrong = count_wrong_at(sample, thresholds)
+        wrong = sample.count_wrong(thresholds)
         bands = metric_bands(wrong, sample.n_samples, names, confidence=confidence, **settings)
         made = cls(thresholds, bands, boundary, old_threshold=old, confidence=confidence)
         return made.plot(ax)

@@ -24,7 +24,7 @@ from boundshift._validation import (
     is_finite,
     own_cost,
 )
-from boundshift._view import count_wrong_at, is_probability, read_sample, settle_boundary
+from boundshift._view import read_sample, settle_boundary
 from boundshift._words import Names, read_names
 from boundshift.exceptions import InvalidInputError
 
@@ -253,7 +253,7 @@ def gather(
     labels, threshold = boundary.labels, boundary.threshold
     tested, trained = _read_pair("test", test, labels), _read_pair("training", training, labels)
     if old_threshold is None:
-        old_threshold = 0.5 if is_probability(deciding) else 0.0
+        old_threshold = 0.5 if deciding.are_probabilities() else 0.0
     if not is_finite(old_threshold) or isinstance(old_threshold, bool):
         raise InvalidInputError(
             f"`old_threshold` must be a finite number, got {old_threshold!r}. Use the threshold "
@@ -340,7 +340,7 @@ def gather(
 
 
 def _wrong(sample: ScoreSample, threshold: float) -> tuple[int, int]:
-    flagged, missed = count_wrong_at(sample, threshold)
+    flagged, missed = sample.count_wrong(np.asarray(threshold))
     return int(flagged), int(missed)
 
 

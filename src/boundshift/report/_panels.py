@@ -15,7 +15,6 @@ from boundshift._view import (
     ScoreAxis,
     choose_axis,
     class_scores,
-    count_wrong_at,
     error_band,
     metrics_at,
 )
@@ -59,7 +58,7 @@ def _stops(evidence: Evidence, axis: ScoreAxis, marks: dict[str, float]) -> Fact
     grid = short if np.all(np.diff(short) > 0) else grid
     thresholds = np.unique([*grid, *marks.values()])
     sample, delta = evidence.judging, 1 - evidence.confidence
-    wrong, n = count_wrong_at(sample, thresholds), sample.n_samples
+    wrong, n = sample.count_wrong(thresholds), sample.n_samples
     counted = ((wrong[0], n[0]), (wrong[1], n[1]), (n[1] - wrong[1], n[1]))
     return {
         "threshold": thresholds.tolist(),
