@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from boundshift._typing import FloatArray, IntArray
 from boundshift.exceptions import InvalidInputError
-
-Half = Literal["choose", "report"]
 
 _MOST_CATEGORIES = 20
 
@@ -37,7 +35,6 @@ class FreshDataset:
     label: str = ""
     rare: object = None
     drop: tuple[str, ...] = ()
-    half: Half = "report"
     family: str = ""
 
 
@@ -69,19 +66,6 @@ _SETS = (
     FreshDataset("keel", "optdigits"),
     FreshDataset("keel", "penbased"),
     FreshDataset("keel", "texture"),
-    # Weak features and a class that is not rare by itself: only for 5 and 20 rare rows.
-    FreshDataset("modeldata", "credit_data", "Status", "bad", half="choose"),
-    FreshDataset("modeldata", "wa_churn", "churn", "Yes", half="choose"),
-    FreshDataset("modeldata", "cells", "class", "WS", ("case",), half="choose"),
-    FreshDataset("openintro", "smoking", "smoke", "Yes", ("amt_weekends", "amt_weekdays", "type"),
-                 half="choose"),
-    FreshDataset("AER", "SmokeBan", "smoker", "yes", half="choose"),
-    FreshDataset("AER", "PSID1976", "participation", "no",
-                 ("hours", "wage", "repwage", "experience"), half="choose"),
-    FreshDataset("keel", "german", half="choose"),
-    FreshDataset("keel", "phoneme", half="choose"),
-    FreshDataset("keel", "magic", half="choose"),
-    FreshDataset("keel", "saheart", half="choose"),
 )  # fmt: skip
 
 FRESH = {entry.item: entry for entry in _SETS}

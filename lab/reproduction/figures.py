@@ -98,32 +98,21 @@ def draw_moving_bias() -> Figure:
     figure = new_figure(5.6, 5.2)
     ax = figure.add_subplot(aspect="equal")
     draw_points(ax, scene.X, scene.y)
-    _frame(ax, scene.X, 1.0)
-    old, new = -scene.bias, scene.boundary.threshold
+    ax.set_xlabel("feature 1")
+    ax.set_ylabel("feature 2")
+    old, new = (t * scene.direction for t in (-scene.bias, scene.boundary.threshold))
+    across = np.array([-scene.direction[1], scene.direction[0]])
     names = (r"$\langle\phi(x),w\rangle+b=0$", r"$\langle\phi(x),w\rangle+b'=0$")
-    for threshold, dashes, name in ((old, "solid", names[0]), (new, "dashed", names[1])):
-        foot = threshold * scene.direction
-        across = np.array([-scene.direction[1], scene.direction[0]])
-        ax.axline(tuple(foot), tuple(foot + across), color="black", lw=2, ls=dashes)
-        angle = float(np.degrees(np.arctan2(across[1], across[0])))
-        place = foot - 4.3 * across + 0.25 * scene.direction
-        ax.text(
-            float(place[0]),
-            float(place[1]),
-            name,
-            rotation=angle - 180 if abs(angle) > 90 else angle,
-            rotation_mode="anchor",
-            ha="center",
-            va="bottom",
-            fontsize=11,
-        )
-    ax.annotate(
-        "",
-        xy=tuple(new * scene.direction),
-        xytext=tuple(old * scene.direction),
-        arrowprops={"arrowstyle": "-|>", "lw": 2, "color": "black", "shrinkA": 0, "shrinkB": 0},
+    for foot, dashes, name in ((old, "solid", names[0]), (new, "dashed", names[1])):
+        ax.axline(tuple(foot), tuple(foot + across), color="black", lw=2, ls=dashes, label=name)
+    arrow = {"arrowstyle": "-|>", "lw": 2, "color": "black", "shrinkA": 0, "shrinkB": 0}
+    ax.annotate("", xy=tuple(new), xytext=tuple(old), arrowprops=arrow)
+    lines, _ = ax.get_legend_handles_labels()
+    ax.legend(
+        handles=[*_dots("common, 1000 rows", "rare, 10 rows"), *lines],
+        loc="lower right",
+        fontsize="small",
     )
-    _name_classes(ax, (1000, 10), (0.62, 0.64))
     ax.set_title("Moving the bias towards the common class")
     return figure
 
@@ -149,7 +138,8 @@ def draw_classifiers() -> Figure:
         draw_points(ax, X, y, size=9.0)
         ax.set_title({"untouched": "Baseline", "smote": "SMOTE"}[model])
         ax.set_xlabel("feature 1")
-        _name_classes(ax, (int((y == 0).sum()), int((y == 1).sum())))
+        dots = _dots(f"common, {np.sum(y == 0)} rows", f"rare, {np.sum(y == 1)} rows")
+        ax.legend(handles=dots, loc="lower left", fontsize="small", framealpha=0.9)
     axes[0].set_ylabel("feature 2")
     figure.colorbar(filled, ax=axes, label="probability of the rare class", ticks=[0, 0.5, 1])
     return figure
@@ -157,6 +147,8 @@ def draw_classifiers() -> Figure:
 
 def draw_test_set() -> Figure:
     """Figure 6: the test set with every method's boundary and the Bayes-optimal one."""
+    from matplotlib.lines import Line2D
+
     split = overlapping()
     figure = new_figure(12.4, 6.4)
     axes = figure.subplots(2, 4, sharex=True, sharey=True).ravel()
@@ -170,10 +162,14 @@ def draw_test_set() -> Figure:
         ax.contourf(across, up, values, levels=[-np.inf, 0, np.inf], colors=SHADES)
         draw_points(ax, split.X_test, split.y_test, size=6.0)
         ax.contour(across, up, values, levels=[0.0], colors="black", linewidths=2)
-        ax.axline((0, 0), slope=-1, color="black", lw=1.5, ls=(0, (4, 2)))
+        best = ax.axline(
+            (0, 0), slope=-1, color="black", lw=1.5, ls="dashed", label="Bayes-optimal"
+        )
         metrics = binary_metrics(*scene.predict(method.source, decision))
         ax.set_title(f"{method.title}\nG-mean {metrics['g_mean']:.3f}", fontsize=11)
-    _explain(figure)
+    boundary = Line2D([], [], color="black", lw=2, label="boundary")
+    marks = [*_dots("negative, 1000 rows", "positive, 1000 rows"), boundary, best]
+    figure.legend(handles=marks, loc="outside lower center", ncols=4, frameon=False)
     return figure
 
 
@@ -191,36 +187,14 @@ def _grid(X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     return across, up, np.column_stack([across.ravel(), up.ravel()])
 
 
-def _frame(ax: Axes, X: FloatArray, margin: float) -> None:
-    ax.set_xlim(X[:, 0].min() - margin, X[:, 0].max() + margin)
-    ax.set_ylim(X[:, 1].min() - margin, X[:, 1].max() + margin)
-    ax.set_xlabel("feature 1")
-    ax.set_ylabel("feature 2")
-
-
-def _name_classes(
-    ax: Axes, sizes: tuple[int, int], place: tuple[float, float] = (0.02, 0.02)
-) -> None:
+def _dots(*words: str) -> list[Any]:
+    """Return what a legend says of the colours of both classes."""
     from matplotlib.lines import Line2D
 
-    words = ("common", "rare") if sizes[0] != sizes[1] else ("common", "rare, filled up")
-    marks = [
-        Line2D([], [], marker="o", ls="", color=color, label=f"{word}, {n} rows")
-        for color, word, n in zip(COLORS, words, sizes, strict=True)
+    return [
+        Line2D([], [], marker="o", ls="", color=color, label=word)
+        for color, word in zip(COLORS, words, strict=True)
     ]
-    ax.legend(handles=marks, loc=place, fontsize="small", framealpha=0.9)
-
-
-def _explain(figure: Figure) -> None:
-    from matplotlib.lines import Line2D
-
-    marks = [
-        Line2D([], [], marker="o", ls="", color=COLORS[0], label="negative, 1000 rows"),
-        Line2D([], [], marker="o", ls="", color=COLORS[1], label="positive, 1000 rows"),
-        Line2D([], [], color="black", lw=2, label="boundary"),
-        Line2D([], [], color="black", lw=1.5, ls=(0, (4, 2)), label="Bayes-optimal"),
-    ]
-    figure.legend(handles=marks, loc="outside lower center", ncols=4, frameon=False)
 
 
 def draw_projected_space() -> Figure:
@@ -234,7 +208,7 @@ def draw_projected_space() -> Figure:
     plane.set_ylabel("feature 2")
     for label, (name, color) in enumerate(zip(("$S_1$", "$S_2$"), COLORS, strict=True)):
         middle = scene.X[scene.y == label].mean(axis=0)
-        plane.text(middle[0] + (2.9, -3.4)[label], middle[1], name, fontsize=18, color=color)
+        plane.text(middle[0] + (3.4, -3.4)[label], middle[1], name, fontsize=18, color=color)
     plane.set_title("Training data")
     _draw_space(line, scene.y, scene.scores, confidence=True)
     line.set_title(r"Projected space $\langle\phi(x), w\rangle$")
@@ -271,67 +245,37 @@ def _draw_space(ax: Axes, y: NDArray[np.int64], scores: FloatArray, *, confidenc
     for label in (0, 1):
         values = scores[y == label]
         height = np.random.default_rng(0).uniform(-0.14, 0.14, len(values))
-        rare = len(values) < 100
-        ax.scatter(
-            values,
-            height,
-            s=42 if rare else 14,
-            color=COLORS[label],
-            alpha=1.0 if rare else 0.4,
-            edgecolor="white",
-            linewidth=0.6 if rare else 0.1,
-            zorder=2 + label,
-        )
+        draw_points(ax, np.column_stack([values, height]), np.full(len(values), label))
         _draw_radius(ax, label, values, confidence)
         ax.plot(means[label], 0, "X", ms=12, color=COLORS[label], mec="black", mew=1.2, zorder=5)
-    _draw_bar(ax, means[0], means[1], -0.35, r"$\hat{D}$", below=True, color="black")
+    _draw_bar(ax, means[0], means[1], -0.45, r"$\hat{D}$", "black")
     ax.set_ylim(-0.62, 1.12 if confidence else 0.82)
     ax.set_yticks([])
     ax.set_xlabel("score")
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
+    ax.spines[["top", "right", "left"]].set_visible(False)
 
 
 def _draw_radius(ax: Axes, label: int, values: FloatArray, confidence: bool) -> None:
     """Draw a class's radius, and its confidence radius at δ = 0.999…, towards the other class."""
     mean, towards = float(values.mean()), 1 - 2 * label
     radius = float(np.abs(values - mean).max())
-    height = 0.32 + 0.22 * label
-    index = label + 1
-    name = rf"$\hat{{\bar{{R}}}}_{index}$"
-    color = COLORS[label]
-    _draw_bar(ax, mean, mean + towards * radius, height, name, color=color)
+    height, index, color = 0.32 + 0.22 * label, label + 1, COLORS[label]
+    end = mean + towards * radius
+    _draw_bar(ax, mean, end, height, rf"$\hat{{\bar{{R}}}}_{index}$", color)
     if confidence:
-        reach = radius * (1 + 2 / np.sqrt(len(values)))
-        name, height = rf"$\hat{{R}}_{index}$", height + 0.44
-        end = mean + towards * reach
-        _draw_bar(ax, mean, end, height, name, color=color, linestyle=_DASHES)
+        end = mean + towards * radius * (1 + 2 / np.sqrt(len(values)))
+        _draw_bar(ax, mean, end, height + 0.44, rf"$\hat{{R}}_{index}$", color, _DASHES)
 
 
 def _draw_bar(
-    ax: Axes,
-    start: float,
-    end: float,
-    height: float,
-    name: str,
-    *,
-    below: bool = False,
-    **style: Any,
+    ax: Axes, start: float, end: float, height: float, name: str, color: str, ls: Any = "solid"
 ) -> None:
     """Draw a distance with ticks at its ends and its name at the middle."""
-    ax.plot([start, end], [height, height], lw=2, **style)
-    color = style["color"]
+    ax.plot([start, end], [height, height], lw=2, color=color, ls=ls)
     for place in (start, end):
         ax.plot([place, place], [height - 0.03, height + 0.03], lw=2, color=color)
-    ax.text(
-        (start + end) / 2,
-        height + (-0.03 if below else 0.02),
-        name,
-        ha="center",
-        va="top" if below else "bottom",
-        fontsize=14,
-        color=color,
-    )
+    middle, above = (start + end) / 2, height + 0.02
+    ax.text(middle, above, name, ha="center", va="bottom", fontsize=14, color=color)
 
 
 FIGURES: dict[str, Callable[[], Figure]] = {
