@@ -149,9 +149,14 @@ class Boundary(Record):
     def caution(self) -> str:
         """Warning that nearly every row of a class is on the wrong side; empty if none is due.
 
-        There is none with a cap on flagged rows, which asks for few alarms.
+        With a cap on flagged rows, which asks for few alarms, only no alarm at all is named.
         """
         if isinstance(self.rule, Floors) and self.rule.flagged is not None:
+            if sum(self.n_samples) and self.wrong == (0, self.n_samples[1]):
+                return (
+                    f"No row is flagged: every row is predicted as {self.labels[0]!r}. Use "
+                    "then='recall' with the cap, or raise the cap."
+                )
             return ""
         for i in (0, 1):
             if self.wrong[i] >= _USELESS * self.n_samples[i] > 0:
