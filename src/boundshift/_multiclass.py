@@ -26,8 +26,7 @@ the order of the classes, not their labels.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple
@@ -119,40 +118,26 @@ def find_biases(
             f"{unknown} rows of NaN and {int(np.isinf(scores).sum())} infinite values. Drop those "
             "rows."
         )
-    names = range(scores.shape[1]) if labels is None else labels
-    counts = np.bincount(y, weights, minlength=len(names))
-    samples = dict(_pair_samples(y, scores, weights))
-    return decide_biases(samples, counts, curve, rule, strategy, names)
-
-
-def decide_biases(
-    samples: Mapping[Pair, ScoreSample],
-    counts: NDArray[Any],
-    curve: ErrorCurve,
-    rule: Rule,
-    strategy: Strategy,
-    names: Sequence[Any],
-) -> ClassBiases:
-    """Return the biases of `find_biases` from the samples of all pairs of classes.
-
-    A sample has the second class's scores minus the first's, of the rows of both.
-    """
     _check_symmetric(curve, rule)
     if strategy == "joint" and isinstance(curve, SupportRadius):
         strategy = "pairwise"
     if strategy == "joint" and isinstance(rule, GMean):
         rule = GMean(tolerance=0)
-    pairs = _pair_problems(samples, curve, rule, names)
+    names = range(scores.shape[1]) if labels is None else labels
+    counts = np.bincount(y, weights, minlength=len(names))
+    pairs = _pair_problems(y, scores, names, curve, lambda *_: rule, weights)
     if strategy == "own":
-        found = _record(np.zeros(len(counts)), pairs, names, [Status.KEPT])
-        kept = {pair: restate(b, Status.KEPT) for pair, b in found.boundaries.items()}
-        return found._replace(boundaries=kept)
+        biases = np.zeros(len(counts))
+        found = _boundaries(biases, pairs)
+        kept = {pair: restate(boundary, Status.KEPT) for pair, boundary in found.items()}
+        return ClassBiases(biases, kept, [Status.KEPT])
     if strategy == "joint":
         biases = _joint_biases(counts, pairs)
     else:
         biases = class_biases(len(counts), {k: p.solve() for k, p in pairs.items()}, _sizes(pairs))
     _favour_few(biases, counts, pairs)
-    return _record(biases, pairs, names, [problem.status for problem in pairs.values()])
+    statuses = [problem.status for problem in pairs.values()]
+    return ClassBiases(biases, _boundaries(biases, pairs), statuses)
 
 
 def pair_boundaries(
@@ -164,13 +149,7 @@ def pair_boundaries(
     rule_of: Callable[[Any, Any], Rule],
 ) -> dict[tuple[Any, Any], Boundary]:
     """Return the boundaries that given biases make between the rows of two classes."""
-    pairs = {
-        (i, j): _PairProblem(
-            replace(sample, labels=(labels[i], labels[j])), curve, rule_of(labels[i], labels[j])
-        )
-        for (i, j), sample in _pair_samples(y, scores, None)
-    }
-    return _record(biases, pairs, labels, []).boundaries
+    return _boundaries(biases, _pair_problems(y, scores, labels, curve, rule_of))
 
 
 def class_biases(
@@ -269,40 +248,35 @@ class _PairProblem:
         return nodes, self.losses(nodes)
 
 
-def _pair_samples(
-    y: NDArray[np.intp], scores: FloatArray, weights: FloatArray | None
-) -> Iterator[tuple[Pair, ScoreSample]]:
-    """Yield each pair of classes that has rows, with the differences of their scores."""
+def _pair_problems(
+    y: NDArray[np.intp],
+    scores: FloatArray,
+    names: Sequence[Any],
+    curve: ErrorCurve,
+    rule_of: Callable[[Any, Any], Rule],
+    weights: FloatArray | None = None,
+) -> dict[Pair, _PairProblem]:
+    """Return the problem of each pair of classes that has rows: the differences of scores."""
+    pairs = {}
     for i, j in combinations(range(scores.shape[1]), 2):
         difference = scores[:, j] - scores[:, i]
         rows = ((y == i) | (y == j)) & ~np.isnan(difference)
         rows &= True if weights is None else weights > 0
         mine, weight = (y == j)[rows], None if weights is None else weights[rows]
         if 0 < np.count_nonzero(mine) < len(mine):
-            yield (i, j), ScoreSample.from_rows(mine, difference[rows], (False, True), weight)
+            labels = names[i], names[j]
+            sample = ScoreSample.from_rows(mine, difference[rows], labels, weight)
+            pairs[i, j] = _PairProblem(sample, curve, rule_of(*labels))
+    return pairs
 
 
-def _pair_problems(
-    samples: Mapping[Pair, ScoreSample], curve: ErrorCurve, rule: Rule, names: Sequence[Any]
-) -> dict[Pair, _PairProblem]:
+def _boundaries(
+    biases: FloatArray, pairs: Mapping[Pair, _PairProblem]
+) -> dict[tuple[Any, Any], Boundary]:
     return {
-        (i, j): _PairProblem(replace(sample, labels=(names[i], names[j])), curve, rule)
-        for (i, j), sample in samples.items()
-    }
-
-
-def _record(
-    biases: FloatArray,
-    pairs: Mapping[Pair, _PairProblem],
-    names: Sequence[Any],
-    statuses: list[Status],
-) -> ClassBiases:
-    """Return biases with the boundaries that they give each pair."""
-    found = {
-        (names[i], names[j]): problem.boundary_at(float(biases[i] - biases[j]))
+        problem.sample.labels: problem.boundary_at(float(biases[i] - biases[j]))
         for (i, j), problem in pairs.items()
     }
-    return ClassBiases(biases, found, statuses)
 
 
 def _sizes(pairs: Mapping[Pair, _PairProblem]) -> dict[Pair, float]:
@@ -558,7 +532,8 @@ def promise_floors(
             break
         passed = biases
     if passed is not None:
-        return FloorBiases(passed, Status.SHARED, "")
+        kept = f"All recall floors hold together with {rule.confidence:.4g} confidence."
+        return FloorBiases(passed, Status.SHARED, kept)
     why = (
         f"No biases promise all floors: of class {labels[i]!r} at least {floors[i] - short[i]:.3g} "
         f"is found with {rule.confidence:.4g} confidence, {short[i]:.2g} below its floor "

@@ -12,8 +12,8 @@ class Status(Enum):
     RELAXED = "The optimum, with some rows as slack because the classes overlap."
     LOCAL = "A local optimum of SLSQP, which depends on its start. Use solver=Exact()."
     SHARED = (
-        "The boundary between two classes that the biases of all classes imply; it need not be the "
-        "optimum for this pair."
+        "The biases decide between all classes at once. Between these two classes alone another "
+        "boundary may be better."
     )
     KEPT = (
         "The model's own boundaries are kept: on held-out rows the biases did worse. Train on more "

@@ -100,6 +100,8 @@ def test_fit_keeps_rows_apart_and_promises():
     rule = ClassFloors(recall={"rare": 0.8})
     model = BoundShiftClassifier(LogisticRegression(), rule=rule).fit(X, y)
     assert {b.status for b in model.boundaries_.values()} == {Status.SHARED}
+    promised = "All recall floors hold together with 0.95 confidence."
+    assert all(promised in b.message for b in model.boundaries_.values())
     assert model.certificate_.status == "certified"
     assert sum(model.certificate_.n_samples) < len(y) / 2
     fresh, truth = table((2000, 2000, 2000), ("usual", "seldom", "rare"), rng=5)

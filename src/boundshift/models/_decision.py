@@ -213,9 +213,8 @@ def _decide_by_class(
     else:
         biases, status = meet_floors(rows, rule, labels), Status.NOT_PROMISED
     boundaries = pair_boundaries(scored.y, scored.scores, biases, labels, curve, rule.for_pair)
-    doubts = []
-    if status not in QUIET:
-        doubts = [detail or status.value]
+    doubts = [] if status in QUIET else [detail or status.value]
+    if detail or doubts:
         boundaries = {
             pair: restate(boundary, status, detail) for pair, boundary in boundaries.items()
         }
