@@ -60,8 +60,9 @@ def find_boundary(
         from :mod:`boundshift.rules`, such as ``Cost(false_negative=20)`` or
         ``Floors(recall=0.9)``. None is the curve's own: "sum" for the paper's, else "g-mean".
     pos_label : label, default=None
-        The positive class. None takes the greater label, to which scores of scikit-learn point;
-        words need it where the rule is not symmetric in the classes.
+        The positive class. None takes the greater label, to which scores of scikit-learn point,
+        while BoundShiftClassifier takes the rarer one of labels other than 0, 1, -1. Words need
+        it where the rule is not symmetric in the classes.
     sample_weight : array-like of shape (n_samples,), default=None
         How often each row counts: a weight of 2 is the row twice, fractions are allowed, and
         nothing is rescaled. Curves that count rows refuse weights.

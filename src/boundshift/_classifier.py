@@ -92,7 +92,8 @@ class BoundShiftClassifier(ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin
         with at most ten distinct scores, such as a decision tree, then repeat the folds five times.
     pos_label : label, default=None
         The positive class, to which a floor, a cost or F1 refers. None: the greater of 0 and 1, -1
-        and 1, False and True; of other labels the rarer one.
+        and 1, False and True; of other labels the rarer one, while find_boundary takes the greater
+        one, to which its scores point.
     response_method : {"auto", "margin", "decision_function", "predict_proba"} or callable, \
 default="auto"
         Where the scores come from. "auto": the probabilities, or the margin of a model without
