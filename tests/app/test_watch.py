@@ -159,7 +159,7 @@ def check_certificate(tmp_path, ill, wrong):
     k, n = int(wrong[ill == "no"].sum()), int((ill == "no").sum())
     bound = np.ceil(1000 * beta.isf(0.05, k + 1, n - k)) / 10
     said = (
-        f"the model flags {k} ({100 * k / n:.1f}%); in the long run at most {bound:.1f}% with 95%"
+        f"the model flags {k} ({100 * k / n:.1f}%), in the long run at most {bound:.1f}% with 95%"
     )
     assert said in " ".join(one.stdout.split())
     again = ["certify", str(tmp_path / "fit"), str(tmp_path / "train.csv")]

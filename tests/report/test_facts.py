@@ -3,6 +3,7 @@
 import json
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from sklearn.metrics import (
     roc_curve,
 )
 
-from boundshift import BoundaryWarning, Floors, InvalidInputError, certify, find_boundary
+from boundshift import BoundaryWarning, Cost, Floors, InvalidInputError, certify, find_boundary
 from boundshift.report import Report, RowDetails, collect_facts
 from tests.report.problems import clopper_pearson, facts, rows, uniform
 from tests.stories.recount import next_wrong
@@ -255,8 +256,29 @@ def test_the_precision_of_a_few_flagged_rows_is_told_as_a_count():
     y, s = rows()
     told = collect_facts(y, s, old_threshold=np.sort(s)[-3], names={"unit": "patients"})
     hits = int(np.sum(y[np.argsort(s)[-2:]]))
-    end = f"; before, {hits} of 2 flagged patients were hits."
+    end = f" Before, it flagged 2 of the {len(y):,} rows, {hits} rightly."
     assert told["verdict"]["sentence"].endswith(end)
+
+
+def test_costs_at_which_everyone_is_flagged_are_told_plainly():
+    y, s = rows()
+    y, s = np.append(y, 1), np.append(s, s.min() - 1)
+    with pytest.warns(BoundaryWarning, match="is cheapest, whatever its score"):
+        found = find_boundary(y, s, rule=Cost(false_negative=1e9), curve="empirical")
+    told = collect_facts(y, s, boundary=found, test=(y, s))["diagnosis"]["next"]
+    assert told == "Do not use it: at these costs flagging everyone is cheapest, without any model."
+
+
+@pytest.mark.parametrize(("above", "state"), [(0, "reached"), (4, "reached"), (60, "missed")])
+def test_a_cap_is_missed_only_beyond_chance(above, state):
+    """With 1,000 rows and a cap of 10%, 104 flagged rows are chance, 160 are not."""
+    y, s = np.arange(1000) % 10 == 9, np.arange(1000.0)
+    cap = Floors(flagged=0.1, confidence=None)
+    found = replace(find_boundary(y, s, rule=cap), threshold=899.5 - above)
+    goal = collect_facts(y, s, boundary=found, test=(y, s))["goal"]
+    assert goal["state"] == state
+    assert f"{100 + above} of 1,000 where 100 were asked for" in goal["sentence"]
+    assert ("may be chance" in goal["sentence"]) == (above == 4)
 
 
 def test_few_rows_say_how_many_are_needed():

@@ -78,6 +78,7 @@ class Role(StrEnum):
     CATEGORY = "--category"
     DROP = "--drop"
     ID = "--id"
+    CLUSTER = "--cluster"
 
 
 class Reason(Enum):
@@ -85,6 +86,7 @@ class Reason(Enum):
 
     DROP = "--drop says so"
     ID = "--id says so"
+    CLUSTER = "--cluster says so"
     EMPTY = "it is empty"
     NESTED = "it holds lists, records or bytes"
     DATES = "it holds dates; turn them into numbers, such as an age in days, to use them"
@@ -343,7 +345,7 @@ def choose_columns(frame: Any, target: str, roles: Mapping[str, Role] | None = N
 
 def _understand(cells: Any, labelled: Any, name: str, role: Role | None) -> Column:
     """Return what is made of a column."""
-    if role in (Role.DROP, Role.ID):
+    if role in (Role.DROP, Role.ID, Role.CLUSTER):
         return Column(reason=Reason[role.name])
     given = cells[labelled].dropna()
     if given.empty:

@@ -146,6 +146,7 @@ def _print_zone(found: Zone, score: str) -> None:
     print_line(found.message)
     rows = [
         ("rows", *found.n_samples),
+        *([] if found.n_clusters is None else [("clusters", *found.n_clusters)]),
         ("most that may be decided wrongly", *found.errors),
         ("share between the limits here", *map(percent, found.unsure)),
     ]
@@ -436,9 +437,13 @@ def certify(
             print_line(f"There are no rows of class {found.labels[place]}.")
             continue
         told = f"Of {n:,} rows of class {found.labels[place]} the model {verb} {k:,}"
+        told = f"{told} ({percent(k / n)})"
+        if found.n_clusters is not None:
+            share, ids = percent(found.errors[place]), found.n_clusters[place]
+            told = f"{told}; averaged over {ids:,} clusters, each counting once, it {verb} {share}"
         bound = f"in the long run at most {at_most(found.error_bounds[place])} with"
-        claim = f"; {bound} {100 * confidence:g}% confidence" if found.certified else ""
-        print_line(f"{told} ({percent(k / n)}){claim}.")
+        claim = f", {bound} {100 * confidence:g}% confidence" if found.certified else ""
+        print_line(f"{told}{claim}.")
     print_line(f"{found.status.capitalize()}: {found.reason}.")
 
 
@@ -508,6 +513,8 @@ def monitor(
                 for name, n, k, bound, e in rows
             ],
         )
+        if certificate.n_clusters is not None:
+            print_line("What is stated is an average over clusters, the share beside it of rows.")
         print_line(f"An alarm needs evidence of {found.e_value_needed:.4g}. State: {watched.state}")
     if exit_code and found.alarm is not None:
         raise typer.Exit(_ALARM)

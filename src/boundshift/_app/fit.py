@@ -155,7 +155,7 @@ def fit_table(
     kept, y, labels = read_target(frame, target, positive, symmetric=symmetric)
     roles = dict(roles or {})
     if cluster in frame.columns:
-        roles.setdefault(str(cluster), Role.ID)
+        roles.setdefault(str(cluster), Role.CLUSTER)
     columns = choose_columns(frame, target, roles)
     ids, cluster, grouped = _read_clusters(kept, y, columns, cluster)
     curve, estimated = _drop_promise(curve, rule, ids)
@@ -205,12 +205,12 @@ def fit_table(
         models.append(row | {"loss": _loss(tried[name])})
     show("compare with other methods", 1, 1)
 
-    show("resample the threshold", 0, 1)
     interval = None
     if ids is None:
+        show("resample the threshold", 0, 1)
         scale: Scale = "probability" if is_probability else "raw"
         interval = resampled_interval(deciding, curve, rule, scale)
-    show("resample the threshold", 1, 1)
+        show("resample the threshold", 1, 1)
     sizes = len(y) - int(y.sum()), int(y.sum())
     judged_ids = None if ids is None else ids[judge]
     said = [*ignored, *grouped, *estimated, *repeated]

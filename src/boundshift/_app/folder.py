@@ -323,7 +323,9 @@ def _check_wish(
     if threshold is not None and not np.isfinite(threshold):
         raise InvalidInputError(f"`threshold` must be a finite number, got {threshold}. Use 0.5.")
     if top is not None and top < 1:
-        raise InvalidInputError(f"`top` must be a positive number, got {top}. Use 50.")
+        raise InvalidInputError(
+            f"`top` must be at least 1, got {top}. For the 50 highest scores use 50."
+        )
     if zone is not None and [str(label) for label in zone.labels] != [str(v) for v in labels]:
         raise InvalidInputError(
             f"`zone` must be about {labels[0]!r} and {labels[1]!r}, the positive one last, as the "

@@ -242,8 +242,8 @@ def order_classes(
     if len(distinct) > 2:
         raise InvalidInputError(
             f"Two classes are needed, but column '{column}' holds {len(distinct)}: "
-            f"{_shown(distinct, totals)}. Leave out rows whose label is none, by `fit --ignore "
-            "LABEL`, or write one label for all classes that are not to be found. For one decision "
+            f"{_shown(distinct, totals)}. Drop the rows of a label such as 'unknown' with "
+            "`fit --ignore LABEL`, or give all classes but one the same label. For one decision "
             "among many classes use BoundShiftClassifier in Python."
         )
     low, high = distinct

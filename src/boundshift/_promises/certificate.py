@@ -586,7 +586,13 @@ def certify(
                 found = replace(found, reason=f"{found.reason}; class {label} has no rows")
     if isinstance(threshold, Boundary):
         found = replace(found, scale=threshold.scale)
-    if sorted(found.errors) == [0.0, 1.0]:
+    # A boundary at which every row got one label does the same here.
+    is_meant = (
+        isinstance(threshold, Boundary)
+        and 0 in threshold.wrong
+        and any(k == n for k, n in zip(threshold.wrong, threshold.n_samples, strict=True))
+    )
+    if sorted(found.errors) == [0.0, 1.0] and not is_meant:
         warnings.warn(
             f"Scores should be on both sides of the threshold {t:.6g}, got all "
             f"{'above' if found.errors[0] else 'at or below'} it: one class is always right and "

@@ -22,7 +22,7 @@ from boundshift.curves import ErrorCurve
 from boundshift.curves._counts import ConfidenceCurve
 from boundshift.curves._paper import SupportGeometry
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.rules import Floors, Rule
+from boundshift.rules import Cost, Floors, Rule
 
 Pair = tuple[float, float]
 # Rounding may leave a probability this far outside [0, 1].
@@ -158,6 +158,13 @@ class Boundary(Record):
                     "then='recall' with the cap, or raise the cap."
                 )
             return ""
+        if isinstance(self.rule, Cost):
+            for i in (0, 1):
+                if self.wrong[i] == self.n_samples[i] > 0 == self.wrong[1 - i]:
+                    return (
+                        f"At these costs calling every row {self.labels[1 - i]!r} is cheapest, "
+                        "whatever its score."
+                    )
         for i in (0, 1):
             if self.wrong[i] >= _USELESS * self.n_samples[i] > 0:
                 return (

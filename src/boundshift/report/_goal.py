@@ -9,10 +9,11 @@ from math import ceil, floor, log10
 from typing import Any
 
 import numpy as np
+from scipy.stats import binom
 
 from boundshift._promises.comparison import compare_boundaries
 from boundshift._status import Status
-from boundshift._typing import FloatArray
+from boundshift._typing import BoolArray, FloatArray
 from boundshift._words import (
     Sentence,
     at_least,
@@ -252,11 +253,24 @@ def _judge_floors(rule: Floors, evidence: Evidence) -> list[Floor]:
     items = []
     for name, asked in rule.asked.items():
         met = certified and _keeps(name, asked, shown[name])
-        state = State.REACHED if _keeps(name, asked, rates[name]) else State.MISSED
+        kept = _keeps(name, asked, rates[name])
+        if name == "flagged" and _is_counted(rates[name], evidence):
+            kept = kept or _may_be_chance(evidence.rows.new, asked, evidence.confidence)
+        state = State.REACHED if kept else State.MISSED
         state = State.MET if met or promised else state
         bound = shown[name] if certified else None
         items.append(Floor(name, asked, rates[name], bound, promised and not met, state))
     return items
+
+
+def _is_counted(share: float, evidence: Evidence) -> bool:
+    """Return whether a share flagged is that of these rows, not of another prevalence."""
+    return evidence.rows.amount is None and abs(share - float(np.mean(evidence.rows.new))) < 1e-9
+
+
+def _may_be_chance(flagged: BoolArray, share: float, confidence: float) -> bool:
+    """Return whether chance alone may flag so many rows where the cap is the true share."""
+    return bool(binom.sf(flagged.sum() - 1, len(flagged), share) > 1 - confidence)
 
 
 def _say_floor(item: Floor, evidence: Evidence, *, several: bool) -> list[Sentence]:
@@ -266,6 +280,12 @@ def _say_floor(item: Floor, evidence: Evidence, *, several: bool) -> list[Senten
         word = f"{item.name.capitalize()} {word.lower()}"
         together = " in all floors together"
     start = f"{word}: {percent(item.reached)} {evidence.where}"
+    flagged = evidence.rows.new
+    if item.name == "flagged" and _is_counted(item.reached, evidence):
+        asked = int(item.asked * len(flagged) + 1e-9)
+        start = f"{start}, {flagged.sum():,} of {len(flagged):,} where {asked:,} were asked for"
+        if item.state == State.REACHED and item.reached > item.asked:
+            start = f"{start}, which may be chance"
     if item.promised:
         promise = f"promised with {sure(evidence.confidence)}{together}"
         promise = f"{promise} when the threshold was chosen."

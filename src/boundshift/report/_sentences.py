@@ -29,6 +29,7 @@ from boundshift._words import (
 from boundshift.curves._uniform import clopper_pearson
 from boundshift.report._evidence import Evidence
 from boundshift.report._goal import Goal, State, judge_goal
+from boundshift.rules import Cost, Floors
 
 Level = Literal["good", "caution", "bad", "unknown"]
 
@@ -37,6 +38,7 @@ _GOOD_AUC, _POOR_AUC = 0.85, 0.65
 # Training scores with this much more area than fresh rows are called optimistic.
 _OPTIMISM = (0.02, 0.08)
 _FEW_FLAGGED = 20
+_MANY_FLAGGED = 0.8
 _NEXT = 100  # further rows of which a claim speaks
 UNPROVED = "Do not use it yet: these rows do not show that it is better than chance."
 MISSED = "Improve it: the goal is missed."
@@ -162,23 +164,25 @@ def _say_alarms(now: Alarms, before: Alarms, evidence: Evidence) -> str:
     among = f"Of {now.base:,} {names.unit}, with {now.positives:,} {names.positives} among them,"
     old = round(now.base * before.share)
     change = "" if old == now.flagged else f" instead of {old:,}"
-    if now.precision is None:
-        return f"{among} it flags none{change}."
-    precision = percent(now.precision)
     right = evidence.shifted.n_samples[1] - evidence.old_wrong[1]
     flagged = right + evidence.old_wrong[0]
-    change_in_precision = ""
-    if before.precision is not None and percent(before.precision) != precision:
+    counted = ""
+    if change and flagged < _FEW_FLAGGED:  # a share of so few says little
+        rows = f"{sum(evidence.shifted.n_samples):,} {'test rows' if evidence.tested else 'rows'}"
+        hits = f", {right} rightly" if flagged else ""
+        change, counted = "", f" Before, it flagged {flagged} of the {rows}{hits}."
+    if now.precision is None:
+        return f"{among} it flags none{change}.{counted}"
+    precision, change_in_precision = percent(now.precision), ""
+    if before.precision is not None and not counted and percent(before.precision) != precision:
         change_in_precision = f" instead of {percent(before.precision)}"
-        if flagged < _FEW_FLAGGED:  # a share of so few says little
-            change_in_precision = f"; before, {right} of {flagged} flagged {names.unit} were hits"
     hits, false = (
         f"{count:,} {noun}{'' if count == 1 else 's'}"
         for count, noun in ((now.hits, "hit"), (now.false, "false alarm"))
     )
     return (
         f"{among} it flags {now.flagged:,}{change}: {hits} and {false}, a precision of "
-        f"{precision}{change_in_precision}."
+        f"{precision}{change_in_precision}.{counted}"
     )
 
 
@@ -261,6 +265,7 @@ def _diagnose(evidence: Evidence, goal: Goal | None, better: str | None) -> Diag
         findings.append(Finding("status", level, "The threshold needs a second look", doubts))
     by_key = {finding.key: finding for finding in findings}
     levels = {finding.key: finding.level for finding in findings}
+    flagged = float(np.mean(evidence.rows.new))
     advised = [finding for finding in findings if finding.advice]
     answer, first = Answer.IMPROVE, min(advised, key=lambda f: f.level != "bad", default=None)
     if levels["separation"] == "bad":
@@ -268,9 +273,15 @@ def _diagnose(evidence: Evidence, goal: Goal | None, better: str | None) -> Diag
         told = "Do not use it: its scores do not separate the classes."
     elif levels.get("status") == "bad":
         answer, told = Answer.NO, f"Do not use it. {status.value}"
+    elif isinstance(evidence.boundary.rule, Cost) and flagged in (0.0, 1.0):
+        answer, first = Answer.NO, None
+        whom = "everyone" if flagged else "nobody"
+        told = f"Do not use it: at these costs flagging {whom} is cheapest, without any model."
     elif levels["proof"] == "bad":
         answer, first = Answer.NO, by_key["proof"]
         told = UNPROVED
+        if isinstance(evidence.boundary.rule, Floors) and flagged > _MANY_FLAGGED:
+            told = f"{told} To keep the floor it flags {percent(flagged)} of them."
     elif goal is not None and goal.state == State.MISSED:
         first = None
         remedy = "Train a better model, choose the threshold on more rows, or ask for less."
