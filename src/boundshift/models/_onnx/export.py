@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.models._onnx import trees
-from boundshift.models._onnx.nodes import ML_DOMAIN, OPSET, Graph, convert
+from boundshift.models._onnx.nodes import ML_DOMAIN, OPSET, Graph, Input, convert
 from boundshift.models._scoring import MeanOfModels, Response, class_columns, is_a, look_up, unwrap
 
 # TreeEnsemble came with 5.
@@ -68,10 +68,9 @@ def to_onnx(clf: Any, X: Any) -> Any:
     and LightGBM are written in double precision, and rows take the same path through the same
     trees. Labels agree unless a score is closer to the boundary than the model's own rounding:
     10⁻¹⁵ of the score, 10⁻⁶ for models that compute in float32 (XGBoost, models trained on float32
-    rows). skl2onnx converts all other classifiers, and the steps before a classifier, some of them
-    in float32 only: a row near the boundary or on a tree's split may then fall on the other side.
-    If scores or labels differ by more than rounding in onnxruntime, the model is refused. The
-    operator set is 18, with 5 of ai.onnx.ml for trees.
+    rows). skl2onnx converts everything else, some of it in float32 only. If scores or labels differ
+    by more than rounding in onnxruntime, the model is refused. The operator set is 18, with 5 of
+    ai.onnx.ml for trees.
 
     Examples
     --------
@@ -202,14 +201,14 @@ def _write_part(
 
     inner = unwrap(part)
     last, steps, method = inner.last, [*before, *inner.transformers], response.method
-    prefix = f"converted_{number}_"
-    on_probabilities = method == "predict_proba"
-    write = look_up(last, _PROBABILITY_WRITERS if on_probabilities else _MARGIN_WRITERS)
+    inputs, prefix = _make_inputs(X, steps), f"converted_{number}_"
+    writers = _PROBABILITY_WRITERS if method == "predict_proba" else _MARGIN_WRITERS
+    write = look_up(last, writers)
+    if write is not None and not steps:
+        declared = [one.declare() for one in inputs]
+        base = helper.make_model(helper.make_graph([], "boundshift", declared, []))
+        return base, write(graph, graph.cast("X", "DOUBLE"), last), response
     if write is not None:
-        inputs = _make_inputs(X, steps)
-        if not steps:
-            base = helper.make_model(helper.make_graph([], "boundshift", inputs, []))
-            return base, write(graph, graph.cast("X", "DOUBLE"), last), response
         base = convert(_as_pipeline(steps), inputs, {}, prefix)
         output = base.graph.output[0]
         is_single = output.type.tensor_type.elem_type == TensorProto.FLOAT
@@ -226,8 +225,7 @@ def _write_part(
         )
     options = {"zipmap": False} | ({"raw_scores": True} if method == "decision_function" else {})
     # Options are found by the classifier's id: that of a pipeline around it sets nothing.
-    steps = [*steps, last]
-    base = convert(_as_pipeline(steps), _make_inputs(X, steps), {id(last): options}, prefix)
+    base = convert(_as_pipeline([*steps, last]), inputs, {id(last): options}, prefix)
     output = base.graph.output[1]
     raw = graph.cast(output.name, "DOUBLE")
     shape = [size.dim_value for size in output.type.tensor_type.shape.dim]
@@ -240,20 +238,16 @@ def _as_pipeline(steps: list[Any]) -> Pipeline:
     return Pipeline([(f"step{i}", step) for i, step in enumerate(steps)])
 
 
-def _make_inputs(X: Any, steps: list[Any]) -> list[Any]:
+def _make_inputs(X: Any, steps: list[Any]) -> list[Input]:
     """Return an input per column of a frame that steps come before, else one for all columns."""
-    from onnx import TensorProto, helper
-
     if steps and hasattr(X, "columns"):
-        dtypes = {str(name): np.asarray(X[name]).dtype for name in X.columns}
-        kinds = {n: _KINDS.get(d.name, _KINDS.get(d.kind, "STRING")) for n, d in dtypes.items()}
-        return [
-            helper.make_tensor_value_info(name, getattr(TensorProto, kind), [None, 1])
-            for name, kind in kinds.items()
-        ]
+        return [Input(str(name), _kind_of(np.asarray(X[name]).dtype), 1) for name in X.columns]
     array = np.asarray(X[:1])
-    kind = TensorProto.FLOAT if array.dtype == np.float32 else TensorProto.DOUBLE
-    return [helper.make_tensor_value_info("X", kind, [None, array.shape[1]])]
+    return [Input("X", "FLOAT" if array.dtype == np.float32 else "DOUBLE", array.shape[1])]
+
+
+def _kind_of(dtype: Any) -> str:
+    return _KINDS.get(dtype.name, _KINDS.get(dtype.kind, "STRING"))
 
 
 def _write_scores(
@@ -329,13 +323,13 @@ def _assemble(base: Any, graph: Graph, classes: Any, has_probabilities: bool) ->
     """Put the nodes behind those of the converter, and name the outputs."""
     from onnx import TensorProto, helper
 
-    base.graph.node.extend(graph.nodes)
-    base.graph.initializer.extend(graph.constants)
     n = len(classes)
-    kind = _KINDS.get(classes.dtype.name, _KINDS.get(classes.dtype.kind, "STRING"))
-    outputs = [(_LABEL, kind, [None]), (_SCORE, "DOUBLE", [None] if n == 2 else [None, n])]
+    outputs = [(_LABEL, _kind_of(classes.dtype), [None])]
+    outputs.append((_SCORE, "DOUBLE", [None] if n == 2 else [None, n]))
     if has_probabilities:
         outputs.append((_PROBABILITIES, "DOUBLE", [None, n]))
+    base.graph.node.extend(graph.nodes)
+    base.graph.initializer.extend(graph.constants)
     del base.graph.output[:]
     base.graph.output.extend(
         helper.make_tensor_value_info(name, getattr(TensorProto, kind), shape)
@@ -381,17 +375,23 @@ def _check(model: Any, clf: Any, last: Any, X: Any) -> None:
         )
 
 
-def _run(model: Any, last: Any, rows: Any) -> Any:
-    """Return the model's outputs."""
+def _run(model: Any, last: Any, X: Any) -> Any:
+    """Return the model's outputs for rows."""
+    from onnx import helper
     from onnxruntime import InferenceSession, SessionOptions
 
     options = SessionOptions()
     options.log_severity_level = 4
+    columns, feed = {str(name): name for name in getattr(X, "columns", ())}, {}
+    for given in model.graph.input:
+        dtype = helper.tensor_dtype_to_np_dtype(given.type.tensor_type.elem_type)
+        is_column = given.name in columns
+        values = np.asarray(X[columns[given.name]]).reshape(-1, 1) if is_column else np.asarray(X)
+        feed[given.name] = values.astype(dtype)
     try:
-        session = InferenceSession(
-            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-        )
-        return session.run(None, _feed(model, rows))
+        content = model.SerializeToString()
+        session = InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        return session.run(None, feed)
     except Exception as error:
         first_line = str(error).strip().partition("\n")[0]
         raise InvalidInputError(
@@ -399,17 +399,3 @@ def _run(model: Any, last: Any, rows: Any) -> Any:
             f"({type(error).__name__}: {first_line}). Fill missing texts, and use models that "
             "boundshift.to_onnx names."
         ) from None
-
-
-def _feed(model: Any, X: Any) -> dict[str, Any]:
-    """Return rows as the model's inputs."""
-    from onnx import helper
-
-    columns = {str(name): name for name in getattr(X, "columns", ())}
-    feed = {}
-    for given in model.graph.input:
-        dtype = helper.tensor_dtype_to_np_dtype(given.type.tensor_type.elem_type)
-        is_column = given.name in columns
-        values = np.asarray(X[columns[given.name]]).reshape(-1, 1) if is_column else np.asarray(X)
-        feed[given.name] = values.astype(object if dtype == np.object_ else dtype)
-    return feed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,14 @@ from boundshift.models._scoring import unwrap
 # The newest operators that runtimes of the last two years know.
 OPSET, _CONVERTER_ML_OPSET = 18, 3
 ML_DOMAIN = "ai.onnx.ml"
+# Types as ONNX and as skl2onnx name them.
+_TYPES = {
+    "FLOAT": "Float", "DOUBLE": "Double", "INT64": "Int64", "BOOL": "Boolean", "STRING": "String",
+}  # fmt: skip
+# Some converters want all columns of one type, and some know no double.
+_NARROWER: tuple[dict[str, str], ...] = (
+    {}, {"INT64": "DOUBLE"}, {"INT64": "FLOAT", "DOUBLE": "FLOAT"},
+)  # fmt: skip
 
 
 class Graph:
@@ -61,7 +69,22 @@ class Graph:
         return self.add("Gather", value, self.constant(index, np.int64), axis=1)
 
 
-def convert(model: Any, inputs: list[Any], options: dict[int, Any], prefix: str) -> Any:
+class Input(NamedTuple):
+    """An input of the model: its name, the name of its type in ONNX, its number of columns."""
+
+    name: str
+    kind: str
+    width: int
+
+    def declare(self) -> Any:
+        """Return it as ONNX declares it."""
+        from onnx import TensorProto, helper
+
+        kind = getattr(TensorProto, self.kind)
+        return helper.make_tensor_value_info(self.name, kind, [None, self.width])
+
+
+def convert(model: Any, inputs: list[Input], options: dict[int, Any], prefix: str) -> Any:
     """Convert by skl2onnx in the precision of the inputs, or in float32 if there is no double.
 
     All names but those of the inputs get the prefix, so that several models fit into one graph.
@@ -71,26 +94,16 @@ def convert(model: Any, inputs: list[Any], options: dict[int, Any], prefix: str)
     except ImportError:
         raise MissingExtraError("skl2onnx", "onnx") from None
     import onnx.compose
-    from onnx import TensorProto, helper
+    from onnx import helper
     from onnxruntime import InferenceSession
     from skl2onnx.common import data_types
 
-    kinds = {
-        TensorProto.FLOAT: data_types.FloatTensorType,
-        TensorProto.DOUBLE: data_types.DoubleTensorType,
-        TensorProto.INT64: data_types.Int64TensorType,
-        TensorProto.BOOL: data_types.BooleanTensorType,
-        TensorProto.STRING: data_types.StringTensorType,
-    }
-    given = [(one.name, one.type.tensor_type) for one in inputs]
-    reason, whole, double, single = "", TensorProto.INT64, TensorProto.DOUBLE, TensorProto.FLOAT
-    # Some converters want all columns of one type, and some know no double.
-    narrower: tuple[dict[int, int], ...] = ({}, {whole: double}, {whole: single, double: single})
-    for narrow in narrower:
-        types = [
-            (name, kinds[narrow.get(t.elem_type, t.elem_type)]([None, t.shape.dim[1].dim_value]))
-            for name, t in given
-        ]
+    reason = ""
+    for narrower in _NARROWER:
+        types = []
+        for name, kind, width in inputs:
+            of = getattr(data_types, _TYPES[narrower.get(kind, kind)] + "TensorType")
+            types.append((name, of([None, width])))
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -113,10 +126,10 @@ def convert(model: Any, inputs: list[Any], options: dict[int, Any], prefix: str)
             "boundshift.to_onnx names."
         )
     base = onnx.compose.add_prefix(base, prefix)
-    for (name, kind), narrowed in zip(given, base.graph.input, strict=True):
-        target = narrowed.type.tensor_type.elem_type
-        op, to = ("Identity", {}) if target == kind.elem_type else ("Cast", {"to": target})
-        base.graph.node.insert(0, helper.make_node(op, [name], [narrowed.name], **to))
+    for one, narrowed in zip(inputs, base.graph.input, strict=True):
+        to = narrowed.type.tensor_type.elem_type
+        cast = helper.make_node("Cast", [one.name], [narrowed.name], to=to)
+        base.graph.node.insert(0, cast)
     del base.graph.input[:]
-    base.graph.input.extend(inputs)
+    base.graph.input.extend(one.declare() for one in inputs)
     return base
