@@ -90,6 +90,7 @@ class BoundShiftClassifier(ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin
         on all rows. "auto" deploys the mean if the folds together train on every row, each on every
         class, and the mean is one linear model or the rarest class has fewer than 100 rows. Models
         with at most ten distinct scores, such as a decision tree, then repeat the folds five times.
+        A row of which a model is surer than a float64 probability can say has the median instead.
     pos_label : label, default=None
         The positive class, to which a floor, a cost or F1 refers. None: the greater of 0 and 1, -1
         and 1, False and True; of other labels the rarer one, while find_boundary takes the greater

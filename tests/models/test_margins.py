@@ -1,64 +1,14 @@
-"""Margins of models that hide them, and of models that are none of scikit-learn's kind."""
+"""Models that are none of scikit-learn's kind; margins of the others are in `test_matrix.py`."""
 
 import sys
 
-import lightgbm
 import numpy as np
 import pytest
 import xgboost
-from catboost import CatBoostClassifier
 from scipy.special import expit
-from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV
-from sklearn.naive_bayes import GaussianNB
-from sklearn.neural_network import MLPClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from boundshift import BoundShiftClassifier, InvalidInputError, find_boundary
-from boundshift.models._scoring import raw_margin
-
-
-def quiet_cat(**options):
-    return CatBoostClassifier(
-        iterations=20, verbose=0, allow_writing_files=False, thread_count=1, **options
-    )
-
-
-WRAPPERS = {
-    "xgboost": xgboost.XGBClassifier(n_estimators=20, n_jobs=1),
-    "lightgbm": lightgbm.LGBMClassifier(n_estimators=20, verbose=-1, n_jobs=1),
-    "catboost": quiet_cat(),
-    "network": MLPClassifier((4,), solver="lbfgs", alpha=1.0, max_iter=2000, random_state=0),
-    "bayes": GaussianNB(),
-}
-
-
-@pytest.mark.parametrize("name", WRAPPERS)
-@pytest.mark.parametrize("problem", ["data", "three"])
-def test_margins_are_the_logarithms_of_the_odds(name, problem, request):
-    X, y = request.getfixturevalue(problem)
-    model = clone(WRAPPERS[name]).fit(X, y)
-    p = np.asarray(model.predict_proba(X), dtype=np.float64)
-    margin = raw_margin(model, X).astype(np.float64)
-    if margin.ndim == 1:
-        margin = np.stack([np.zeros(len(X)), margin], axis=1)
-    rows = (p > 1e-4).all(axis=1)
-    odds = np.log(p[rows, 1] / p[rows, 0])
-    np.testing.assert_allclose(margin[rows, 1] - margin[rows, 0], odds, rtol=2e-3, atol=2e-3)
-
-
-def test_a_pipeline_is_looked_through(data):
-    X, y = data
-    piped = make_pipeline(StandardScaler(), GridSearchCV(clone(WRAPPERS["xgboost"]), {}, cv=2))
-    piped.fit(X, y)
-    booster = piped[-1].best_estimator_.get_booster()
-    rows = xgboost.DMatrix(piped[0].transform(X))
-    np.testing.assert_array_equal(raw_margin(piped, X), booster.predict(rows, output_margin=True))
-
-
-# Models that are none of scikit-learn's kind; Boosters are in `test_matrix.py`.
 
 
 def test_a_class_that_fit_does_not_see_is_missed(three):

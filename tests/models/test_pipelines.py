@@ -13,8 +13,8 @@ from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_classification
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import balanced_accuracy_score, get_scorer, recall_score
-from sklearn.model_selection import StratifiedKFold, cross_validate
+from sklearn.metrics import recall_score
+from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -27,12 +27,6 @@ def data():
         900, n_features=6, n_informative=4, n_clusters_per_class=1, weights=[0.9], class_sep=1.5,
         random_state=0,
     )  # fmt: skip
-
-
-@pytest.fixture
-def routing():
-    with sklearn.config_context(enable_metadata_routing=True):
-        yield
 
 
 def frame_of(library):
@@ -86,30 +80,3 @@ def test_a_frame_with_categories_and_missing_values(library, inner, tmp_path):
         assert recall_score(y, model.predict(frame)) > 0.6
     copy = load(save(inside, tmp_path / "model.skops"), trusted=True)
     np.testing.assert_array_equal(copy.predict(frame), inside.predict(frame))
-
-
-def test_weights_are_routed_to_fits_and_scores(data, routing):
-    X, y = data
-    weight = np.random.default_rng(0).uniform(0.2, 2.0, len(y))
-    inner = LogisticRegression().set_fit_request(sample_weight=True)
-    scorer = get_scorer("balanced_accuracy").set_score_request(sample_weight=True)
-    found = cross_validate(
-        BoundShiftClassifier(inner, cv=3),
-        X,
-        y,
-        cv=StratifiedKFold(3),
-        scoring=scorer,
-        params={"sample_weight": weight},
-        return_estimator=True,
-    )
-    splits = list(StratifiedKFold(3).split(X, y))
-    for model, score, (train, test) in zip(
-        found["estimator"], found["test_score"], splits, strict=True
-    ):
-        alone = BoundShiftClassifier(inner, cv=3)
-        alone.fit(X[train], y[train], sample_weight=weight[train])
-        assert model.threshold_ == alone.threshold_
-        expected = balanced_accuracy_score(
-            y[test], alone.predict(X[test]), sample_weight=weight[test]
-        )
-        assert score == pytest.approx(expected)

@@ -7,7 +7,8 @@ from the probabilities: :math:`\ln p_k`, whose difference for two classes is the
 gives many probabilities of exactly 0. These are replaced by half the smallest positive one seen, a
 floor that is learned and stored with the boundary.
 
-Models that were fitted on parts of the same rows are averaged by these scores. Model :math:`k` of
+Models that were fitted on parts of the same rows are averaged by these scores; log-odds beyond 36,
+as naive Bayes has with few rows, by their median. Model :math:`k` of
 several linear ones scores a row by :math:`w_k^\top (x - m_k) / s_k + b_k`, where its StandardScaler
 has learned :math:`m_k` and :math:`s_k`. In the first model's units, :math:`z = (x - m_1) / s_1`,
 that is
@@ -47,6 +48,8 @@ ResponseMethod = Literal["auto"] | Method
 Handler = TypeVar("Handler")
 
 SMALLEST = float(np.finfo(np.float64).tiny)
+# Log-odds beyond which a float64 probability is 1.
+SUREST = 36.0
 # Probabilities computed in float32, as XGBoost's are, differ by this much.
 _ABSOLUTE, _RELATIVE = 1e-6, 1e-4
 # Rows that a network scores at once.
@@ -58,10 +61,8 @@ _BATCH = 16_384
 
 def is_a(model: Any, library: str, name: str) -> bool:
     """Return whether a model's class, or a base class of it, has this name in this library."""
-    return any(
-        cls.__name__ == name and cls.__module__.partition(".")[0] == library
-        for cls in type(model).__mro__
-    )
+    classes = type(model).__mro__
+    return any(c.__name__ == name and c.__module__.split(".")[0] == library for c in classes)
 
 
 def look_up(model: Any, table: Mapping[tuple[str, str], Handler]) -> Handler | None:
@@ -120,7 +121,12 @@ def is_native(model: Any) -> bool:
     if hasattr(model, "get_params"):
         return is_a(model, "catboost", "CatBoost") and not hasattr(model, "predict_proba")
     scored = (hasattr(model, name) for name in ("decision_function", "predict_proba"))
-    return callable(model) or any(scored) or _find_reader(model) is not None
+    return callable(model) or any(scored) or look_up(model, _READERS) is not None
+
+
+def class_columns(model: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return where in the sorted `classes` each column of a model's response belongs."""
+    return np.searchsorted(classes, known_classes(model, classes))
 
 
 def known_classes(model: Any, classes: NDArray[Any]) -> NDArray[Any]:
@@ -129,23 +135,14 @@ def known_classes(model: Any, classes: NDArray[Any]) -> NDArray[Any]:
     return classes if known is None or len(known) == 0 else np.asarray(known)
 
 
-def class_columns(model: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Return where in the sorted `classes` each column of a model's response belongs."""
-    return np.searchsorted(classes, known_classes(model, classes))
-
-
 # Margins that models hide.
 
 
 def raw_margin(model: Any, X: Any) -> NDArray[Any]:
     """Return a model's margins: one column for two classes, else one per class."""
     parts = unwrap(model)
-    read, X = _find_reader(parts.last), parts.transform(X)
+    read, X = look_up(parts.last, _READERS), parts.transform(X)
     return np.asarray(read(parts.last, X) if read else _as_array(parts.last(X)))
-
-
-def _find_reader(model: Any) -> Callable[[Any, Any], Any] | None:
-    return look_up(model, _READERS)
 
 
 def _xgboost_booster(model: Any, X: Any) -> Any:
@@ -221,10 +218,11 @@ def find_methods(model: Any, asked: ResponseMethod = "auto") -> tuple[Method, ..
     Probabilities come last: they tell whether the margin is their log-odds.
     """
     step, has_probabilities = unwrap(model).last, hasattr(model, "predict_proba")
+    has_reader = look_up(step, _READERS) is not None and not is_native(step)
     margin: Method | None = None
     if callable(asked):
         margin = asked
-    elif asked in ("auto", "margin") and not is_native(step) and _find_reader(step) is not None:
+    elif asked in ("auto", "margin") and has_reader:
         margin = "margin"
     elif asked in ("auto", "decision_function") and hasattr(model, "decision_function"):
         margin = "decision_function"
@@ -239,14 +237,6 @@ def find_methods(model: Any, asked: ResponseMethod = "auto") -> tuple[Method, ..
         )
     found: tuple[Method, ...] = () if margin is None else (margin,)
     return (*found, "predict_proba") if has_probabilities else found
-
-
-def read_responses(
-    model: Any, X: Any, asked: ResponseMethod, classes: NDArray[Any]
-) -> dict[Method, FloatArray]:
-    """Return the responses of a fitted model that may become the score."""
-    methods = find_methods(model, asked)
-    return {method: read_response(model, X, method, classes) for method in methods}
 
 
 def read_response(
@@ -366,14 +356,15 @@ def probabilities(log_odds: FloatArray, *, log: bool = False) -> FloatArray:
 # Means of models.
 
 
-def _has_probabilities(mean: Any) -> bool:
-    return mean.is_log_odds or all(hasattr(part, "predict_proba") for part in mean.estimators)
+_if_probabilities = available_if(
+    lambda mean: mean.is_log_odds or all(hasattr(p, "predict_proba") for p in mean.estimators)
+)
 
 
 class MeanOfModels(ClassifierMixin, BaseEstimator):
     """The mean of fitted models' scores, as one model without a shift.
 
-    A model may lack some of the sorted `classes`. The other arguments are the fields of a Response.
+    A model may lack some of the sorted `classes`. The other arguments are those of a Response.
     """
 
     def __init__(
@@ -414,12 +405,12 @@ class MeanOfModels(ClassifierMixin, BaseEstimator):
         """Return labels: by the sign of the mean scores, or the largest one."""
         return np.asarray(self.classes_[find_winner(self.decision_function(X))])
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @_if_probabilities  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the logistic function, or the softmax, of the mean log-odds."""
         return probabilities(self._log_odds(X))
 
-    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
+    @_if_probabilities  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return the logarithms of :meth:`predict_proba`."""
         return probabilities(self._log_odds(X), log=True)
@@ -453,6 +444,10 @@ def mean_scores(scores: FloatArray, rows: IndexArray, *, is_log_odds: bool = Fal
     log-probabilities, or to mean zero. A class that a model did not know is NaN there and gets the
     mean of the other models.
 
+    Of two classes, a row has the median of the log-odds if a model is surer of it than a float64
+    probability can say. Naive Bayes with few rows has log-odds of many thousands: in a mean, one
+    such model outvotes all others.
+
     `scores` holds those of all models, one below the other, and `rows` the row of each.
     """
     columns = scores.reshape(len(scores), -1)
@@ -470,7 +465,15 @@ def mean_scores(scores: FloatArray, rows: IndexArray, *, is_log_odds: bool = Fal
 
     total, times = add(np.where(known, columns, 0.0)), add(known)
     mean = np.where(times > 0, total / np.maximum(times, 1.0), np.nan)
-    return mean if scores.ndim == 2 else mean[:, 0]
+    if scores.ndim == 2:
+        return mean
+    if not is_log_odds or np.abs(scores).max(initial=0.0) <= SUREST:
+        return mean[:, 0]
+    counts = np.bincount(rows)
+    first, ordered = np.cumsum(counts) - counts, scores[np.lexsort((scores, rows))]
+    median = (ordered[first + (counts - 1) // 2] + ordered[first + counts // 2]) / 2
+    is_sure = np.bincount(rows, np.abs(scores) > SUREST) > 0
+    return np.where(is_sure, median, mean[:, 0])
 
 
 def collapse_linear(models: Sequence[Any]) -> Any | None:

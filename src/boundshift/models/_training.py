@@ -41,12 +41,12 @@ from boundshift.models._scoring import (
     ResponseMethod,
     choose_method,
     collapse_linear,
+    find_methods,
     is_native,
     known_classes,
     mean_scores,
     probabilities,
     read_response,
-    read_responses,
     unwrap,
 )
 from boundshift.rules import ClassFloors, ClassRule, Floors, Rule
@@ -454,7 +454,7 @@ class _Trainer:
         return is_complete if self.clf.ensemble == "auto" else bool(self.clf.ensemble)
 
     def _by_model(self, model: Any, X: Any, y: NDArray[Any], origin: Origin) -> Scored:
-        responses = read_responses(model, X, self.clf.response_method, self.classes)
+        responses = _read(model, X, self.clf.response_method, self.classes)
         found = self._settle(y, [np.arange(len(y))], [responses], origin)
         return found._replace(parts=None, estimator=model)
 
@@ -613,7 +613,13 @@ def _fit_fold(
     left_out, _ = _safe_split(estimator, X, None, test, train)
     fold = clone(estimator)
     fold.fit(rows, labels, **_check_method_params(X, fit_params, indices=train))
-    return fold, read_responses(fold, left_out, asked, classes)
+    return fold, _read(fold, left_out, asked, classes)
+
+
+def _read(
+    model: Any, X: Any, asked: ResponseMethod, classes: NDArray[Any]
+) -> dict[Method, FloatArray]:
+    return {m: read_response(model, X, m, classes) for m in find_methods(model, asked)}
 
 
 def _deploy_mean(crossed: Scored) -> Scored:

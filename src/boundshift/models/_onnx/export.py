@@ -20,7 +20,15 @@ from sklearn.utils.validation import check_is_fitted
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.models._onnx import trees
 from boundshift.models._onnx.nodes import ML_DOMAIN, OPSET, Graph, Input, convert
-from boundshift.models._scoring import MeanOfModels, Response, class_columns, is_a, look_up, unwrap
+from boundshift.models._scoring import (
+    SUREST,
+    MeanOfModels,
+    Response,
+    class_columns,
+    is_a,
+    look_up,
+    unwrap,
+)
 
 # TreeEnsemble came with 5.
 _ML_OPSET, _IR_VERSION = 5, 10
@@ -253,22 +261,14 @@ def _kind_of(dtype: Any) -> str:
 def _write_scores(
     graph: Graph, raw: str, response: Response, columns: Any, n_classes: int, is_read: bool
 ) -> str:
-    """Write what `Response.scores` does, with the classes in the classifier's order.
-
-    Of two classes both probabilities stay if they are read.
-    """
+    """Write what `Response.scores` does; of two classes both probabilities stay if read."""
     if len(columns) < n_classes:
         raise InvalidInputError(
             f"`estimators_` must know every class for ONNX, got one of {len(columns)} of the "
             f"{n_classes} classes. Fit with ensemble=False, or on more rows of the rarest class."
         )
-    is_sorted = bool((np.diff(columns) > 0).all())
     if n_classes == 2 and response.floor is None:
-        margin = graph.column(raw)
-        return margin if is_sorted else graph.add("Neg", margin)
-    if not is_sorted:
-        order = graph.constant(np.argsort(columns), np.int64)
-        raw = graph.add("Gather", raw, order, axis=1)
+        return graph.column(raw)
     if n_classes == 2 and is_read:
         return raw
     if response.floor is not None:
@@ -280,12 +280,25 @@ def _write_scores(
 
 def _write_mean(graph: Graph, scores: list[str], n_classes: int, response: Response) -> str:
     """Write what `mean_scores` does."""
+    second = graph.constant([1], np.int64)
     if n_classes > 2 and response.is_log_odds:
         scores = [graph.add("LogSoftmax", one, axis=1) for one in scores]
     elif n_classes > 2:
-        last = graph.constant([1], np.int64)
-        scores = [graph.add("Sub", one, graph.add("ReduceMean", one, last)) for one in scores]
-    return graph.add("Div", graph.add("Sum", *scores), graph.constant(float(len(scores))))
+        scores = [graph.add("Sub", one, graph.add("ReduceMean", one, second)) for one in scores]
+    n = len(scores)
+    mean = graph.add("Div", graph.add("Sum", *scores), graph.constant(float(n)))
+    if n_classes > 2 or not response.is_log_odds:
+        return mean
+    columns = [graph.add("Unsqueeze", one, second) for one in scores]
+    ordered = graph.add(
+        "TopK", graph.add("Concat", *columns, axis=1), graph.constant([n], np.int64)
+    )
+    middle = graph.constant([(n - 1) // 2, n // 2], np.int64)
+    middle = graph.add("Gather", ordered, middle, axis=1)
+    median = graph.add("ReduceMean", middle, second, keepdims=0)
+    largest = graph.add("Max", *(graph.add("Abs", one) for one in scores))
+    is_sure = graph.add("Greater", largest, graph.constant(SUREST))
+    return graph.add("Where", is_sure, median, mean)
 
 
 def _write_probabilities(graph: Graph, score: str, n_classes: int, is_read: bool) -> None:
@@ -324,8 +337,10 @@ def _assemble(base: Any, graph: Graph, classes: Any, has_probabilities: bool) ->
     from onnx import TensorProto, helper
 
     n = len(classes)
-    outputs = [(_LABEL, _kind_of(classes.dtype), [None])]
-    outputs.append((_SCORE, "DOUBLE", [None] if n == 2 else [None, n]))
+    outputs: list[tuple[str, str, list[int | None]]] = [
+        (_LABEL, _kind_of(classes.dtype), [None]),
+        (_SCORE, "DOUBLE", [None] if n == 2 else [None, n]),
+    ]
     if has_probabilities:
         outputs.append((_PROBABILITIES, "DOUBLE", [None, n]))
     base.graph.node.extend(graph.nodes)

@@ -49,7 +49,8 @@ class Graph:
 
         name = f"boundshift_{op.lower()}_{len(self.nodes)}"
         output = output or name
-        node = helper.make_node(op, list(inputs), [output], name=name, domain=domain, **attributes)
+        outputs = [output, f"{name}_places"] if op == "TopK" else [output]
+        node = helper.make_node(op, list(inputs), outputs, name=name, domain=domain, **attributes)
         self.nodes.append(node)
         return output
 
