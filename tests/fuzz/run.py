@@ -7,7 +7,6 @@ TARGET``.
 
 from __future__ import annotations
 
-import argparse
 import random
 import resource
 import signal
@@ -18,6 +17,9 @@ import traceback
 import warnings
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.fuzz.targets import TARGETS
+
 _BATCH = 200
 _MEMORY = 6 << 30
 _LONGEST = 20  # seconds for one attack
@@ -25,9 +27,6 @@ _LONGEST = 20  # seconds for one attack
 
 def attack(target: str, first: int, count: int) -> int:
     """Run attacks with seeds from the first on, and return the exit code."""
-    sys.path.insert(0, str(Path(__file__).parents[2]))
-    from tests.fuzz.targets import TARGETS
-
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     warnings.simplefilter("ignore")
     for seed in range(first, first + count):
@@ -43,49 +42,27 @@ def attack(target: str, first: int, count: int) -> int:
     return 0
 
 
-def run(seconds: float, targets: list[str], first: int = 0) -> tuple[int, list[str]]:
-    """Attack each target for its share of the time; return the attacks and what they found."""
-    attacks, found = 0, []
+def run(seconds: float, targets: list[str]) -> list[str]:
+    """Attack each target for its share of the time; return what was found."""
+    found, attacks = [], 0
     for target in targets:
-        end = time.monotonic() + seconds / len(targets)
-        seed = first
-        while time.monotonic() < end:
-            command = [sys.executable, __file__, "--seed", str(seed), "--count", str(_BATCH)]
-            result = subprocess.run(
-                [*command, target], capture_output=True, text=True, check=False, errors="replace"
-            )
-            seeds = [line for line in result.stderr.splitlines() if line.isdigit()]
+        end, seed = time.monotonic() + seconds / len(targets), random.randrange(10**9)
+        while time.monotonic() < end and len(found) <= 20:
+            command = [sys.executable, __file__, "--seed", str(seed), target, str(_BATCH)]
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+            seeds = [int(line) for line in done.stderr.splitlines() if line.isdigit()] or [seed]
             attacks += len(seeds)
-            if result.returncode:
-                last = result.stderr.strip().splitlines()[-1][:200]
-                found.append(f"{target}, seed {seeds[-1] if seeds else seed}: {last}")
-                seed = int(seeds[-1]) + 1 if seeds else seed + 1
-            else:
-                seed += _BATCH
-            if len(found) > 20:
-                return attacks, found
-    return attacks, found
-
-
-def main() -> int:
-    """Run one batch, or all targets for some time."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("words", nargs="*")
-    parser.add_argument("--seed", type=int)
-    parser.add_argument("--count", type=int, default=1)
-    given = parser.parse_args()
-    if given.seed is not None:
-        return attack(" ".join(given.words), given.seed, given.count)
-    sys.path.insert(0, str(Path(__file__).parents[2]))
-    from tests.fuzz.targets import TARGETS
-
-    seconds = float(given.words[0]) if given.words else 60
-    targets = [" ".join(given.words[1:])] if len(given.words) > 1 else list(TARGETS)
-    attacks, found = run(seconds, targets, first=random.randrange(10**9))
-    print(f"{attacks} attacks, {len(found)} found")
-    print("\n".join(found))
-    return bool(found)
+            seed = seeds[-1] + 1
+            if done.returncode:
+                last = done.stderr.strip().splitlines()[-1][:200]
+                found.append(f"{target}, seed {seeds[-1]}: {last}")
+    print(f"{attacks} attacks, {len(found)} found", *found, sep="\n")
+    return found
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    first, *more = sys.argv[1:] or ["60"]
+    if first == "--seed":
+        seed, target, *count = more
+        sys.exit(attack(target, int(seed), int(*count or [1])))
+    sys.exit(bool(run(float(first), more or list(TARGETS))))

@@ -2,7 +2,6 @@
 
 import json
 import sys
-import zipfile
 from datetime import datetime
 
 import numpy as np
@@ -226,30 +225,3 @@ def test_letters_that_a_workbook_cannot_hold_are_refused(tmp_path):
     with pytest.raises(InvalidInputError, match="Write CSV or Parquet"):
         write_frame(pd.DataFrame({"name": ["a\x00"]}), tmp_path / "t.xlsx")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_rows_and_columns_outside_the_declared_dimension_are_read(tmp_path):
-    rows = [["score", "ill"], *([i / 7, "yes" if i % 3 else "no"] for i in range(120))]
-    path = save(tmp_path / "t.xlsx", rows)
-    whole = read_frame(path)
-    with zipfile.ZipFile(path) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist()}
-    with zipfile.ZipFile(path, "w") as archive:
-        for name, content in parts.items():
-            archive.writestr(name, content.replace(b"A1:B121", b"A1:A50"))
-    assert len(whole) == 120
-    pd.testing.assert_frame_equal(read_frame(path), whole)
-
-
-def test_a_damaged_workbook_is_refused_wherever_it_is_damaged(tmp_path):
-    path = save(tmp_path / "t.xlsx", [["a", "b"], *([i, i * i] for i in range(300))])
-    content = path.read_bytes()
-    refused = 0
-    for place in range(40, len(content) - 20, len(content) // 60):
-        damaged = content[:place] + bytes(20) + content[place + 20 :]
-        path.write_bytes(damaged)
-        try:
-            read_frame(path)
-        except InvalidInputError as error:
-            refused += "must be a whole Excel file" in str(error)
-    assert refused > 20
