@@ -16,7 +16,6 @@ from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
-    GridSearchCV,
     GroupKFold,
     KFold,
     RepeatedStratifiedKFold,
@@ -37,7 +36,6 @@ from boundshift import (
     Cost,
     Floors,
     InvalidInputError,
-    Smoothed,
     SupportRadius,
     find_boundary,
 )
@@ -193,11 +191,6 @@ def test_only_predict_moves_and_by_the_threshold(name, pos_label, ensemble):
     np.testing.assert_array_equal(model.boundary_.predict(score), expected)
 
 
-def test_a_method_that_the_model_lacks_is_missing_before_fit():
-    assert not hasattr(BoundShiftClassifier(SVC()), "predict_proba")
-    assert not hasattr(BoundShiftClassifier(RandomForestClassifier()), "decision_function")
-
-
 @pytest.mark.parametrize("method", ["decision_function", lambda m, X: m.decision_function(X)])
 def test_a_margin_that_is_asked_for_has_a_threshold_of_its_own(method):
     model, own = fit(cv=None, response_method=method), LogisticRegression().fit(X, Y)
@@ -220,11 +213,6 @@ def test_a_margin_that_is_asked_for_has_a_threshold_of_its_own(method):
 def test_options_reach_find_boundary(options):
     scores = LogisticRegression().fit(X, Y).predict_proba(X)[:, 1]
     assert fit(cv=None, **options).boundary_ == find_boundary(Y, scores, **options)
-
-
-def test_random_state_makes_fits_repeatable():
-    model = BoundShiftClassifier(RandomForestClassifier(5), random_state=7, cv=3)
-    assert model.fit(X, Y).threshold_ == clone(model).fit(X, Y).threshold_
 
 
 def test_folds_can_be_fitted_at_once():
@@ -259,11 +247,6 @@ def test_weights_reach_every_fit_and_the_boundary(fits, nested):
     assert unnamed.boundary_.n_samples[1] == pytest.approx(weight[Y == 1].sum())
 
 
-def test_sample_weight_none_is_no_weight():
-    found = BoundShiftClassifier(LINEAR).fit(X, Y, sample_weight=None)
-    assert found.threshold_ == fit().threshold_
-
-
 @pytest.mark.parametrize(
     "cv", [None, 3, StratifiedShuffleSplit(4, test_size=0.25, random_state=0), "prefit"], ids=str
 )
@@ -292,14 +275,6 @@ def test_groups_go_to_the_splitter(fits, routing):
 
 
 # With the rest of scikit-learn.
-
-
-def test_searched_over_its_own_and_the_inner_parameters():
-    grid = {"curve": ["logistic", Smoothed(), "support"], "estimator__C": [0.1, 1.0]}
-    model = BoundShiftClassifier(LINEAR, cv=2)
-    search = GridSearchCV(model, grid, cv=2, scoring="balanced_accuracy", error_score="raise")
-    search.fit(X, Y)
-    assert search.best_estimator_.curve == search.best_params_["curve"]
 
 
 @pytest.mark.parametrize("kind", ["csr_matrix", "csr_array", "pandas", "polars"])

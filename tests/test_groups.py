@@ -1,6 +1,5 @@
 """Boundaries by group: their formula, their table, and that shrinkage helps small groups."""
 
-import json
 import sqlite3
 
 import numpy as np
@@ -32,14 +31,6 @@ def draw(rng, sizes, gap=2.0, share=0.2):
 @pytest.fixture
 def rows():
     return draw(np.random.default_rng(0), {"a": 600, "b": 80, "c": 40})
-
-
-def test_one_group_decides_as_all_rows_do(rows):
-    y, s, _ = rows
-    for curve in ("blend", "smoothed", "empirical"):
-        found = find_boundaries(y, s, np.zeros(len(y)), curve=curve, rule="sum")
-        assert found[0.0].loss == pytest.approx(found.common.loss, abs=1e-9)
-        assert found.common == find_boundary(y, s, curve=curve, rule="sum")
 
 
 def test_without_shrinkage_each_group_decides_by_its_own_rows(rows):
@@ -186,31 +177,6 @@ def test_scores_that_point_down_are_decided_as_they_are(rows):
         assert sum(down[group].errors) > 0.9
 
 
-@pytest.mark.parametrize(
-    ("by", "options", "message"),
-    [
-        ([1, 2], {}, "one value for each of 720 rows"),
-        (np.full(720, np.nan), {}, "must name the group of every row"),
-        (np.zeros(720), {"rows": -1}, "`rows` must be a finite number"),
-    ],
-)
-def test_bad_groups_get_a_sentence(rows, by, options, message):
-    with pytest.raises(InvalidInputError, match=message):
-        find_boundaries(*rows[:2], by, **options)
-
-
-@pytest.mark.parametrize("names", ["abc", (1, 2.5, False), ("1", "x'y", "é")])
-def test_boundaries_come_back_from_json(rows, names):
-    y, s, by = rows
-    named = np.empty(len(by), dtype=object)
-    named[:] = [names["abc".index(group)] for group in by]
-    found = find_boundaries(y, s, named, rule=Cost(false_negative=5))
-    again = GroupBoundaries.from_dict(json.loads(json.dumps(found.to_dict(), allow_nan=False)))
-    assert again == found
-    assert [type(group) for group in again] == [type(group) for group in found]
-    assert again.table() == found.table()
-
-
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_joint_floors_hold_in_all_groups_together():
     rng, runs, n, groups = np.random.default_rng(3), 150, 60, 12
@@ -228,9 +194,3 @@ def test_joint_floors_hold_in_all_groups_together():
     assert {b.curve.confidence for b in found.values()} == {1 - (1 - 0.95) / groups}
     assert found.common.curve.confidence == 0.95
     assert GroupBoundaries.from_json(found.to_json()).joint
-
-
-def test_joint_asks_for_promised_floors(rows):
-    for rule in ("g-mean", Floors(recall=0.9, confidence=None)):
-        with pytest.raises(InvalidInputError, match="`joint` must be False where no floors"):
-            find_boundaries(*rows, rule=rule, joint=True)

@@ -114,14 +114,6 @@ def test_scores_that_are_no_probabilities_have_a_net_benefit_by_costs_only():
     assert table["cost"] == pytest.approx(0.9 * 0.25)
 
 
-def test_cost_and_net_benefit_rank_cuts_alike():
-    rng = np.random.default_rng(2)
-    y = np.repeat([0, 1], [60, 20])
-    table = metrics_at(y, rng.normal(size=80) + y, costs=Cost(false_positive=2, false_negative=5))
-    # Net benefit = prevalence - cost / cost of a miss.
-    np.testing.assert_allclose(table["net_benefit"], 0.25 - table["cost"] / 5, atol=1e-12)
-
-
 def test_a_boundary_says_which_class_is_positive():
     labels, s = np.array(["ill", "well"])[[0, 0, 1, 1, 1]], [5, 4, 3, 2, 4.5]
     boundary = find_boundary(labels, s, rule="f1", pos_label="ill", curve="empirical")

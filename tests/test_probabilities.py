@@ -113,7 +113,7 @@ def test_a_stored_boundary_keeps_its_scale():
     assert Boundary.from_json(found.to_json()) == found
     without = {k: v for k, v in found.to_dict().items() if k != "scale"}
     assert Boundary.from_dict(without).scale == "raw"
-    with pytest.raises(InvalidInputError, match="'scale' of a"):
+    with pytest.raises(InvalidInputError, match="`scale` must be 'raw' or"):
         Boundary.from_dict(found.to_dict() | {"scale": "odds"})
 
 

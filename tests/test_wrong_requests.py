@@ -147,6 +147,15 @@ WRONG = {
     "costs of 0": (lambda: ask(row_cost=np.zeros(N)), "must not be all 0"),
     "an endless cost": (lambda: Cost(false_negative=1e308), "at most 1e290, got 1e+308"),
     "costs with a rule": (lambda: ask(row_cost=np.ones(N), rule="f1"), "another rule than 'cost'"),
+    "costs with a curve": (lambda: ask(row_cost=np.ones(N), curve="blend"), "cannot be combined"),
+    "costs with weights": (lambda: ask(row_cost=S, sample_weight=S), "cannot be combined"),
+    "three columns of costs": (lambda: ask(row_cost=np.ones((N, 3))), "got shape (60, 3)"),
+    "no group": (lambda: find_boundaries(Y, S, np.full(N, np.nan)), "the group of every row"),
+    "a shrinkage below 0": (lambda: find_boundaries(Y, S, Y, rows=-1), "`rows` must be a finite"),
+    "joint without floors": (
+        lambda: find_boundaries(Y, S, np.zeros(N), joint=True),
+        "`joint` must be False where no floors",
+    ),
     "clusters in groups": (
         lambda: find_boundaries(Y, S, Y, cluster=S),
         "`cluster` must be left out of find_boundaries",

@@ -107,23 +107,6 @@ def test_databases_runtimes_and_numpy_say_what_predict_says(kind, asked, session
             assert [label for (label,) in found] == expected.tolist()
 
 
-def test_scores_that_become_float32_later_stay_on_their_side():
-    connection = duckdb.connect()
-    for seed in range(20):
-        rng = np.random.default_rng(seed)
-        y = np.repeat([0, 1], [400, 60])
-        s = 1e5 + rng.normal(size=460) + 1.5 * y
-        boundary = find_boundary(y, s, curve="empirical", rule="sum")
-        labels = boundary.predict(s)
-        low, high = s[labels == 0].max(), s[labels == 1].min()
-        if single(low) < single(high):
-            connection.execute("CREATE OR REPLACE TABLE t (i INTEGER, s REAL)")
-            connection.executemany("INSERT INTO t VALUES (?, ?)", list(enumerate(s.tolist())))
-            query = f"SELECT {boundary.to_sql('s', dialect='duckdb')} FROM t ORDER BY i"
-            found = [label for (label,) in connection.execute(query).fetchall()]
-            assert found == labels.tolist()
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_limits_of_a_zone_are_kept_in_float32(kind):
     for seed in range(8):
