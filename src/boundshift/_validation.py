@@ -155,29 +155,35 @@ def as_column(name: str, values: ArrayLike, remedy: str, n_rows: int | None = No
         array = np.array(values, dtype=object)
     is_nested = array.dtype.kind == "O" and any(isinstance(v, tuple) for v in array.flat[:1])
     if array.dtype.kind == "V" or is_nested:
-        raise InvalidInputError(
-            f"`{name}` must hold one value for each row, got records or tuples "
-            f"({type(values).__name__}). {remedy}"
-        )
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise InvalidInputError(
-            f"`{name}` must be one-dimensional, got shape {array.shape} "
-            f"({type(values).__name__}). {remedy}"
-        )
-    if n_rows is not None and len(array) != n_rows:
-        raise InvalidInputError(
-            f"`{name}` must have one value for each of {n_rows} rows, got {len(array)}. {remedy}"
-        )
-    return array
+        got = "records or tuples"
+    elif array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1):
+        if n_rows not in (None, len(array)):
+            raise InvalidInputError(
+                f"`{name}` must have one value for each of {n_rows} rows, got {len(array)}. "
+                f"{remedy}"
+            )
+        return array.reshape(-1)
+    else:
+        got = f"shape {array.shape}"
+    raise InvalidInputError(
+        f"`{name}` must be one-dimensional, got {got} ({type(values).__name__}). {remedy}"
+    )
 
 
 def as_real_column(
     name: str, values: ArrayLike, remedy: str, n_rows: int | None = None
 ) -> NDArray[np.float64]:
     """Return real numbers, one for each row, as float64; NaN and infinity pass."""
-    return _as_float64(name, as_column(name, values, remedy, n_rows), remedy)
+    array, reason = as_column(name, values, remedy, n_rows), ""
+    if array.dtype.kind in "biufO":
+        try:
+            with np.errstate(over="ignore"):  # A long double may become infinite.
+                return array.astype(np.float64, copy=False)
+        except (TypeError, ValueError, OverflowError) as error:
+            reason = f" ({error})"
+    raise InvalidInputError(
+        f"`{name}` must be real numbers, got {array.dtype} values{reason}. {remedy}"
+    )
 
 
 def as_scores(y_score: ArrayLike) -> NDArray[np.float64]:
@@ -206,25 +212,13 @@ def as_known_scores(y_score: ArrayLike) -> NDArray[np.float64]:
             f"masked) among {given.size}. Drop those rows, or decide about them by hand: a "
             "missing score is on neither side of a boundary."
         )
-    scores = _as_float64("y_score", given, remedy)
-    return scores[:, 0] if scores.ndim == 2 and scores.shape[1] == 1 else scores
+    scores = as_real_column("y_score", given.ravel(), remedy)
+    is_column = given.ndim == 2 and given.shape[1] == 1
+    return scores if is_column else scores.reshape(given.shape)
 
 
 def _count_masked(values: object) -> int:
     return int(np.ma.getmaskarray(values).sum()) if np.ma.isMaskedArray(values) else 0
-
-
-def _as_float64(name: str, array: NDArray[Any], remedy: str) -> NDArray[np.float64]:
-    reason = ""
-    if array.dtype.kind in "biufO":
-        try:
-            with np.errstate(over="ignore"):  # A long double may become infinite.
-                return array.astype(np.float64, copy=False)
-        except (TypeError, ValueError, OverflowError) as error:
-            reason = f" ({error})"
-    raise InvalidInputError(
-        f"`{name}` must be real numbers, got {array.dtype} values{reason}. {remedy}"
-    )
 
 
 def count_missing(values: NDArray[Any]) -> int:
@@ -265,25 +259,22 @@ def as_rows(
         )
     distinct = find_distinct(y)
     if one_class and len(distinct) == 1:
-        labels = _complete_labels(distinct.tolist()[0], pos_label)
-        return np.full(len(y), distinct.tolist()[0] == labels[1]), scores, labels
+        (label,) = distinct.tolist()
+        pairs: tuple[tuple[Any, Any], ...] = ((False, True), (-1, 1))
+        known = [pair for pair in pairs if label in pair and pos_label in (None, pair[1])]
+        if known:
+            labels = tuple(type(label)(each) for each in known[0])
+        elif pos_label is None:
+            raise InvalidInputError(
+                f"`pos_label` must be given where `y_true` holds one class, got only {label!r}. "
+                "Pass the label of the positive class."
+            )
+        else:
+            labels = (f"not {label}", label) if label == pos_label else (label, pos_label)
+        return np.full(len(y), label == labels[1]), scores, labels
     labels = order_labels(distinct.tolist(), pos_label, symmetric=symmetric)
     is_positive = np.asarray(y == distinct[distinct.tolist().index(labels[1])], dtype=np.bool_)
     return is_positive, scores, labels
-
-
-def _complete_labels(label: Any, pos_label: object) -> tuple[Any, Any]:
-    """Return the labels (negative, positive), given the only one that has rows."""
-    pairs: tuple[tuple[Any, Any], ...] = ((False, True), (-1, 1))
-    for low, high in pairs:
-        if pos_label in (None, high) and label in (low, high):
-            return (type(label)(low), type(label)(high))
-    if pos_label is None:
-        raise InvalidInputError(
-            f"`pos_label` must be given where `y_true` holds one class, got only {label!r}. Pass "
-            "the label of the positive class."
-        )
-    return (f"not {label}", label) if label == pos_label else (label, pos_label)
 
 
 def as_labels(y_true: ArrayLike, name: str = "y_true") -> NDArray[Any]:
