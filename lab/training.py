@@ -26,12 +26,16 @@ def fit_quietly(classifier: Any, X: FloatArray, y: NDArray[Any]) -> Any:
 
 def decision_scores(model: Any, X: FloatArray) -> FloatArray:
     """Return margins whose zero is the model's own boundary; of a network, its last sum."""
-    if not isinstance(model, MLPClassifier):
-        return np.asarray(model.decision_function(X), dtype=np.float64)
-    hidden = X
-    for weights, bias in zip(model.coefs_[:-1], model.intercepts_[:-1], strict=True):
-        hidden = np.maximum(hidden @ weights + bias, 0.0)
-    return np.asarray((hidden @ model.coefs_[-1] + model.intercepts_[-1])[:, 0])
+    if isinstance(model, MLPClassifier):
+        return last_sums(model, X)[:, 0]
+    return np.asarray(model.decision_function(X), dtype=np.float64)
+
+
+def last_sums(network: MLPClassifier, X: FloatArray) -> FloatArray:
+    """Apply a network's layers by hand, the last one without its activation."""
+    for weights, bias in zip(network.coefs_[:-1], network.intercepts_[:-1], strict=True):
+        X = np.maximum(X @ weights + bias, 0.0)
+    return np.asarray(X @ network.coefs_[-1] + network.intercepts_[-1])
 
 
 def folds_of(y: NDArray[Any], folds: int = 5) -> list[NDArray[np.intp]]:

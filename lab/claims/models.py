@@ -44,7 +44,7 @@ from boundshift.models._store import own_types
 from boundshift.rules import Sum
 from lab.experiment import Experiment, Facts, Tables
 from lab.markdown import table
-from lab.training import Score, cross_fit
+from lab.training import Score, cross_fit, last_sums
 
 FOLDS = 2
 # Said in full, so that the table does not hang on defaults.
@@ -88,9 +88,7 @@ def joint(model: Any, X: FloatArray) -> Any:
 
 def logits(model: Any, X: FloatArray) -> Any:
     """Apply a network's layers by hand."""
-    for weights, bias in zip(model.coefs_[:-1], model.intercepts_[:-1], strict=True):
-        X = np.maximum(X @ weights + bias, 0)
-    found = X @ model.coefs_[-1] + model.intercepts_[-1]
+    found = last_sums(model, X)
     return found[:, 0] if found.shape[1] == 1 else found
 
 
@@ -116,48 +114,36 @@ def cat_margins(model: Any, X: FloatArray) -> Any:
     return model.predict(X, prediction_type="RawFormulaVal")
 
 
-MODELS: dict[str, Model] = {
-    "LogisticRegression": Model(LogisticRegression(), margins),
-    "LinearSVC": Model(LinearSVC(random_state=0), margins),
-    "SVC": Model(svm.SVC(), margins),
-    "NuSVC": Model(svm.NuSVC(nu=0.1), margins),
-    "SGDClassifier": Model(SGDClassifier(random_state=0), margins),
-    "RidgeClassifier": Model(RidgeClassifier(), margins),
-    "Perceptron": Model(Perceptron(random_state=0), margins),
-    "LinearDiscriminantAnalysis": Model(
-        discriminant_analysis.LinearDiscriminantAnalysis(), margins
-    ),
-    "QuadraticDiscriminantAnalysis": Model(
-        discriminant_analysis.QuadraticDiscriminantAnalysis(), margins
-    ),
-    "GaussianNB": Model(GaussianNB(), joint),
-    "BernoulliNB": Model(naive_bayes.BernoulliNB(), joint),
-    "KNeighborsClassifier": Model(KNeighborsClassifier(), log_odds),
-    "MLPClassifier": Model(
-        MLPClassifier((3,), solver="lbfgs", alpha=9.0, max_iter=2000, random_state=0), logits
-    ),
-    "DecisionTreeClassifier": Model(DecisionTreeClassifier(max_depth=4, random_state=0), log_odds),
-    "RandomForestClassifier": Model(ensemble.RandomForestClassifier(10, random_state=0), log_odds),
-    "ExtraTreesClassifier": Model(ensemble.ExtraTreesClassifier(10, random_state=0), log_odds),
-    "BaggingClassifier": Model(
-        ensemble.BaggingClassifier(n_estimators=4, random_state=0), log_odds
-    ),
-    "AdaBoostClassifier": Model(ensemble.AdaBoostClassifier(n_estimators=8), votes),
-    "GradientBoostingClassifier": Model(
-        ensemble.GradientBoostingClassifier(n_estimators=8, random_state=0), margins
-    ),
-    "HistGradientBoostingClassifier": Model(
-        ensemble.HistGradientBoostingClassifier(max_iter=8), margins
-    ),
-    "XGBClassifier": Model(xgboost.XGBClassifier(**XGB), xgb_margins),
-    "LGBMClassifier": Model(lightgbm.LGBMClassifier(**LGBM), lgbm_margins),
-    "CatBoostClassifier": Model(catboost.CatBoostClassifier(depth=3, **CAT), cat_margins),
-    "CalibratedClassifierCV": Model(
-        CalibratedClassifierCV(LinearSVC(random_state=0), cv=2), log_odds
-    ),
-    "VotingClassifier": Model(ensemble.VotingClassifier(TWO, voting="soft"), log_odds),
-    "StackingClassifier": Model(ensemble.StackingClassifier(TWO, cv=2), margins),
-    "GridSearchCV": Model(GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2), margins),
+_LISTED: tuple[tuple[Any, Callable[[Any, FloatArray], Any]], ...] = (
+    (LogisticRegression(), margins),
+    (LinearSVC(random_state=0), margins),
+    (svm.SVC(), margins),
+    (svm.NuSVC(nu=0.1), margins),
+    (SGDClassifier(random_state=0), margins),
+    (RidgeClassifier(), margins),
+    (Perceptron(random_state=0), margins),
+    (discriminant_analysis.LinearDiscriminantAnalysis(), margins),
+    (discriminant_analysis.QuadraticDiscriminantAnalysis(), margins),
+    (GaussianNB(), joint),
+    (naive_bayes.BernoulliNB(), joint),
+    (KNeighborsClassifier(), log_odds),
+    (MLPClassifier((3,), solver="lbfgs", alpha=9.0, max_iter=2000, random_state=0), logits),
+    (DecisionTreeClassifier(max_depth=4, random_state=0), log_odds),
+    (ensemble.RandomForestClassifier(10, random_state=0), log_odds),
+    (ensemble.ExtraTreesClassifier(10, random_state=0), log_odds),
+    (ensemble.BaggingClassifier(n_estimators=4, random_state=0), log_odds),
+    (ensemble.AdaBoostClassifier(n_estimators=8), votes),
+    (ensemble.GradientBoostingClassifier(n_estimators=8, random_state=0), margins),
+    (ensemble.HistGradientBoostingClassifier(max_iter=8), margins),
+    (xgboost.XGBClassifier(**XGB), xgb_margins),
+    (lightgbm.LGBMClassifier(**LGBM), lgbm_margins),
+    (catboost.CatBoostClassifier(depth=3, **CAT), cat_margins),
+    (CalibratedClassifierCV(LinearSVC(random_state=0), cv=2), log_odds),
+    (ensemble.VotingClassifier(TWO, voting="soft"), log_odds),
+    (ensemble.StackingClassifier(TWO, cv=2), margins),
+    (GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}, cv=2), margins),
+)
+MODELS = {type(untrained).__name__: Model(untrained, scores) for untrained, scores in _LISTED} | {
     "Pipeline: StandardScaler, LogisticRegression": Model(
         make_pipeline(StandardScaler(), LogisticRegression()), margins
     ),

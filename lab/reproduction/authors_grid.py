@@ -23,9 +23,9 @@ _GRID = np.linspace(1e-4, 1.0, 10_000)
 class GridSolution(NamedTuple):
     """What the program settles on; pairs are (negative, positive)."""
 
-    threshold: float
     deltas: tuple[float, float]
     slack: tuple[int, int]
+    threshold: float
     loss: float
 
 
@@ -83,7 +83,7 @@ def solve_on_grid(
             continue
         deltas, loss, threshold = found
         if best is None or loss + penalty < best.loss:
-            best = GridSolution(threshold, deltas, given_up, loss + penalty)
+            best = GridSolution(deltas, given_up, threshold, loss + penalty)
         if given_up == (0, 0):
             break
     return best

@@ -170,12 +170,12 @@ def scan_zone(
     data, label, score, element, progress
         As in :func:`scan_boundary`.
     errors, confidence, pos_label, scale
-        As in :func:`boundshift.find_zone`.
+        As in :func:`boundshift.find_zone`, whose answer on the same rows in memory is the same.
+        Rows cannot have weights.
 
     Returns
     -------
     Zone
-        That of :func:`boundshift.find_zone` on the same rows in memory.
 
     Examples
     --------
