@@ -491,6 +491,7 @@ default="auto"
         """
         check_is_fitted(self)
         X, y = indexable(X, y)
+        self._check_known(y)
         # The room of reports imports this one.
         make = import_module("boundshift.report").report_classifier
         rows = {"by": by, "row_cost": row_cost, "sample_weight": sample_weight}

@@ -55,7 +55,7 @@ class State(StrEnum):
 
 
 # Of floors, the worst first.
-_WORDS = {State.MISSED: "Missed", State.REACHED: "Not proved", State.MET: "Met"}
+WORDS = {State.MISSED: "Missed", State.REACHED: "Not proved", State.MET: "Met"}
 
 
 def _amount(value: float) -> str:
@@ -175,10 +175,11 @@ def judge_goal(evidence: Evidence) -> Goal | None:
         by = f"by column '{column}'" if column else "by the cost of each row"
         aim = replace(aim, wish=f"the least cost of wrong decisions, {by}")
     best = _compare(aim, objective, evidence)
-    state = next((s for s in _WORDS if s in [item.state for item in items]), best.state)
+    state = next((s for s in WORDS if s in [item.state for item in items]), best.state)
     parts = [Sentence(f"Goal: {_wish(aim, items, evidence, is_default)}.")]
     for item in items:
-        parts += _say_floor(item, evidence, several=len(items) > 1)
+        several = len(items) > 1
+        parts += say_floor(item, _where(item, evidence), evidence.confidence, several=several)
     if floors is None or not is_default:
         parts += _say_best(aim, best, evidence, alone=floors is None)
     if state != State.MET and boundary.status in (Status.UNMET, Status.NOT_PROMISED):
@@ -187,7 +188,7 @@ def judge_goal(evidence: Evidence) -> Goal | None:
             message = f"On the rows that chose the threshold: {message[0].lower()}{message[1:]}"
         parts.append(Sentence(message))
     if items:
-        word = _WORDS[state]
+        word = WORDS[state]
     elif best.now == best.before:
         word = "As at the model's own threshold"
     else:
@@ -212,7 +213,8 @@ def _wish(aim: Aim, items: list[Floor], evidence: Evidence, is_default: bool) ->
     return f"{wish}, each row counted by {by}"
 
 
-def _keeps(name: str, limit: float, value: float) -> bool:
+def keeps(name: str, limit: float, value: float) -> bool:
+    """Return whether a rate keeps its floor, or a share its cap."""
     return float(missed_by(name, limit, np.array([value]))[0]) == 0.0
 
 
@@ -225,7 +227,7 @@ def _reached(errors: tuple[float, float], share: float) -> dict[str, float]:
 def keeps_all(rule: Floors, errors: tuple[float, float], share: float) -> bool:
     """Return whether error rates keep all floors."""
     rates = _reached(errors, share)
-    return all(_keeps(name, asked, rates[name]) for name, asked in rule.asked.items())
+    return all(keeps(name, asked, rates[name]) for name, asked in rule.asked.items())
 
 
 def _judge_floors(rule: Floors, evidence: Evidence) -> list[Floor]:
@@ -252,8 +254,8 @@ def _judge_floors(rule: Floors, evidence: Evidence) -> list[Floor]:
     )
     items = []
     for name, asked in rule.asked.items():
-        met = certified and _keeps(name, asked, shown[name])
-        kept = _keeps(name, asked, rates[name])
+        met = certified and keeps(name, asked, shown[name])
+        kept = keeps(name, asked, rates[name])
         if name == "flagged" and _is_counted(rates[name], evidence):
             kept = kept or _may_be_chance(evidence.rows.new, asked, evidence.confidence)
         state = State.REACHED if kept else State.MISSED
@@ -273,29 +275,33 @@ def _may_be_chance(flagged: BoolArray, share: float, confidence: float) -> bool:
     return bool(binom.sf(flagged.sum() - 1, len(flagged), share) > 1 - confidence)
 
 
-def _say_floor(item: Floor, evidence: Evidence, *, several: bool) -> list[Sentence]:
-    """Say whether one floor is met, and its bound."""
-    word, together = _WORDS[item.state], ""
-    if several:
-        word = f"{item.name.capitalize()} {word.lower()}"
-        together = " in all floors together"
-    start = f"{word}: {percent(item.reached)} {evidence.where}"
+def _where(item: Floor, evidence: Evidence) -> str:
+    """Return which rows were counted, and for a capacity how many were flagged."""
     flagged = evidence.rows.new
-    if item.name == "flagged" and _is_counted(item.reached, evidence):
-        asked = int(item.asked * len(flagged) + 1e-9)
-        start = f"{start}, {flagged.sum():,} of {len(flagged):,} where {asked:,} were asked for"
-        if item.state == State.REACHED and item.reached > item.asked:
-            start = f"{start}, which may be chance"
+    if item.name != "flagged" or not _is_counted(item.reached, evidence):
+        return evidence.where
+    asked = int(item.asked * len(flagged) + 1e-9)
+    told = f"{evidence.where}, {flagged.sum():,} of {len(flagged):,} where {asked:,} were asked for"
+    chance = item.state == State.REACHED and item.reached > item.asked
+    return f"{told}, which may be chance" if chance else told
+
+
+def say_floor(item: Floor, where: str, confidence: float, *, several: bool) -> list[Sentence]:
+    """Say whether one floor is met, and its bound."""
+    word, together = WORDS[item.state], ""
+    if several:
+        word = f"{item.name[0].upper()}{item.name[1:]} {word.lower()}"
+        together = " in all floors together"
+    start = f"{word}: {percent(item.reached)} {where}"
     if item.promised:
-        promise = f"promised with {sure(evidence.confidence)}{together}"
-        promise = f"{promise} when the threshold was chosen."
+        promise = f"promised with {sure(confidence)}{together} when the threshold was chosen."
         return [Sentence(f"{start};"), Sentence(promise, "certified")]
     if item.shown is None:
         return [Sentence(f"{start}; nothing is certified.")]
     bound = f"at least {at_least(item.shown)}"
     if item.name == "flagged":
         bound = f"at most {at_most(item.shown)}"
-    bound = f"{claim(bound, evidence.confidence)}{together}."
+    bound = f"{claim(bound, confidence)}{together}."
     return [Sentence(f"{start};"), Sentence(bound, "certified")]
 
 
