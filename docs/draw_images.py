@@ -42,13 +42,12 @@ NAMES = {
 
 
 class Clinic(NamedTuple):
-    """Scores of the Cleveland patients: left-out ones, fresh ones, and training ones."""
+    """Scores of the Cleveland patients: left-out ones, and fresh ones."""
 
     y: Any
     left_out: Any
     y_test: Any
     test: Any
-    training: Any
 
 
 @cache
@@ -60,9 +59,8 @@ def clinic() -> Clinic:
     )
     model = make_pipeline(StandardScaler(), LogisticRegression())
     left_out = cross_val_predict(model, X_train, y_train, cv=5, method="decision_function")
-    model.fit(X_train, y_train)
-    scores = model.decision_function
-    return Clinic(y_train, left_out, y_test, scores(X_test), scores(X_train))
+    fresh = model.fit(X_train, y_train).decision_function(X_test)
+    return Clinic(y_train, left_out, y_test, fresh)
 
 
 def draw_boundary(ax: Any) -> None:
@@ -172,7 +170,6 @@ def report() -> str:
         rows.left_out,
         boundary=find_boundary(rows.y, rows.left_out),
         test=(rows.y_test, rows.test),
-        training=(rows.y, rows.training),
         scores="out-of-fold",
         model="Logistic regression, Cleveland heart disease",
         names=NAMES,

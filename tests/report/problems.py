@@ -65,7 +65,6 @@ def facts():
     return collect_facts(
         *rows(),
         test=rows(800, 90, seed=1),
-        training=rows(600, 50, seed=2, gap=4.0),
         names=NAMES,
         model="Logistic regression",
         interval=(-1.2, -0.4),

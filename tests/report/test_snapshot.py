@@ -35,7 +35,7 @@ def with_groups():
     )
     methods = [
         {"method": "boundshift", "g_mean": 0.9, "threshold": find_boundary(*rows()).threshold},
-        {"method": "untouched", "metrics": {"g_mean": 0.8, "note": "-"}, "threshold": 0.0},
+        {"method": "untouched", "g_mean": 0.8, "note": "-", "threshold": 0.0},
         {"method": "coin", "g_mean": 0.5, "threshold": np.nan},
     ]
     return report_on(details=details, comparison=methods)
@@ -48,7 +48,6 @@ def with_zone():
 
 CASES = {
     "default": lambda: report_on(
-        training=rows(600, 50, seed=2, gap=4.0),
         model="Logistic regression",
         interval=(-1.2, -0.4),
     ),

@@ -250,9 +250,6 @@ class Judged:
         right = (self.n[1] - missed) / (self.n[1] - missed + flagged)
         base = 100 if right >= 0.0095 else 1000
         yield f"Of {base:,} alarms about {base - round(base * right):,} are false"
-        learned = sk.roc_auc_score(*self.training)
-        ranks = [round(100 * value) for value in (learned, area)]
-        yield f"ranks {ranks[0]} of 100 pairs rightly, on fresh ones {ranks[1]}"
         i = int(np.argmin(self.n))
         floor = 1 - DELTA ** (1 / self.n[i])
         yield f"With {self.n[i]:,} {(negatives, positives)[i]}, no error rate below {most(floor)}"

@@ -84,8 +84,6 @@ class FittedTable:
     """Methods and metrics on the test rows, ours first."""
     deciding: ScoreSample
     """Scores of the rows that chose the boundary."""
-    training: tuple[NDArray[Any], FloatArray]
-    """Labels and scores of the rows that the model was fitted on."""
     judged: tuple[NDArray[Any], FloatArray]
     """Labels and scores of the test rows, in the order of `details`."""
     details: RowDetails
@@ -228,7 +226,6 @@ def fit_table(
         target=target,
         comparison=comparison,
         deciding=deciding,
-        training=(named[learn], shifted.positive_scores(X_learn)),
         judged=(named[judge], scores),
         details=RowDetails(
             own_probability(shifted, X_judge),

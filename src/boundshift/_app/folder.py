@@ -225,7 +225,6 @@ def report_facts(
         boundary=fitted.boundary,
         old_threshold=0.5 if fitted.boundary.scale == "probability" else 0.0,
         test=fitted.judged,
-        training=fitted.training,
         scores="out-of-fold",
         comparison=fitted.comparison,
         confidence=fitted.certificate.confidence,

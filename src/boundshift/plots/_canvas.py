@@ -17,10 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample
 from boundshift._typing import FloatArray
-from boundshift._view import choose_axis, settle_boundary
+from boundshift._view import choose_axis
 from boundshift._words import number
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 
@@ -109,13 +108,6 @@ class Display(ABC):
     @abstractmethod
     def _draw(self, palette: Palette) -> None:
         """Draw on the panels."""
-
-
-def settle(
-    y_true: ArrayLike, y_score: ArrayLike, *, old_threshold: float | None = None, **known: Any
-) -> tuple[Boundary, ScoreSample, float | None]:
-    """Return boundary and sample; the boundary is found unless it is among what is known."""
-    return *settle_boundary(y_true, y_score, **known), old_threshold
 
 
 def grid_of(sample: ScoreSample, *marks: float | None) -> FloatArray:

@@ -12,7 +12,7 @@ from boundshift._result.boundary import Boundary
 from boundshift._scores import LogOdds, Scores, ScoreSample
 from boundshift._status import Status
 from boundshift._typing import BoolArray, FloatArray
-from boundshift._view import choose_axis, class_scores
+from boundshift._view import choose_axis, class_scores, settle_boundary
 from boundshift._words import claim_text, decision, error_text
 from boundshift.plots._canvas import (
     Palette,
@@ -21,7 +21,6 @@ from boundshift.plots._canvas import (
     boundary_keys,
     draw_boundaries,
     line_key,
-    settle,
 )
 
 if TYPE_CHECKING:
@@ -131,6 +130,7 @@ class ProjectionDisplay(ScoreDisplay):
         y_true: ArrayLike,
         y_score: ArrayLike,
         *,
+        old_threshold: float | None = None,
         ax: Axes | None = None,
         **known: Any,
     ) -> Self:
@@ -140,19 +140,20 @@ class ProjectionDisplay(ScoreDisplay):
         ----------
         y_true, y_score : array-like of shape (n_samples,)
             Two labels of any kind, and real scores.
+        old_threshold : float, default=None
+            Where the classifier decided before.
         ax
             As in :meth:`plot`.
         **known : dict
             ``boundary`` to draw, with its labels, curve and rule, or how to find it: ``curve``,
-            ``rule`` and ``pos_label``, as in :func:`~boundshift.find_boundary`; and
-            ``old_threshold``, where the classifier decided before.
+            ``rule`` and ``pos_label``, as in :func:`~boundshift.find_boundary`.
 
         Returns
         -------
         display : the display, drawn
         """
-        boundary, sample, old = settle(y_true, y_score, **known)
-        return cls(boundary, class_scores(sample), old_threshold=old).plot(ax)
+        boundary, sample = settle_boundary(y_true, y_score, **known)
+        return cls(boundary, class_scores(sample), old_threshold=old_threshold).plot(ax)
 
     def _draw(self, palette: Palette) -> None:
         ax, known, n = self.ax_, self.boundary, (len(self.scores[0]), len(self.scores[1]))

@@ -19,7 +19,7 @@ from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample
 from boundshift._typing import FloatArray
 from boundshift._validation import as_choice, as_share
-from boundshift._view import Band, error_band
+from boundshift._view import Band, error_band, settle_boundary
 from boundshift._words import claim_text, decision
 from boundshift.curves import SupportRadius
 from boundshift.metrics import METRICS, metrics_of_errors, settle_costs
@@ -34,7 +34,6 @@ from boundshift.plots._canvas import (
     grid_of,
     line_key,
     percent_axis,
-    settle,
 )
 from boundshift.rules import Sum
 from boundshift.rules._binary import Cost, as_prevalence
@@ -146,6 +145,7 @@ class ThresholdDisplay(ScoreDisplay):
         *,
         interval: tuple[float, float] | None = None,
         confidence: float = 0.95,
+        old_threshold: float | None = None,
         ax: Axes | None = None,
         **known: Any,
     ) -> Self:
@@ -165,20 +165,16 @@ class ThresholdDisplay(ScoreDisplay):
             From :func:`~boundshift.threshold_interval`.
         confidence : float, default=0.95
             Of the bands.
-        ax
-            As in :meth:`plot`.
-        **known : dict
-            ``boundary`` to draw, with its labels, curve and rule, or how to find it: ``curve``,
-            ``rule`` and ``pos_label``, as in :func:`~boundshift.find_boundary`; and
-            ``old_threshold``, where the classifier decided before.
+        old_threshold, ax, **known
+            As in :meth:`ProjectionDisplay.from_predictions`.
 
         Returns
         -------
         display : the display, drawn
         """
         as_share("confidence", confidence)
-        boundary, sample, old = settle(y_true, y_score, **known)
-        thresholds = grid_of(sample, boundary.threshold, old, *(interval or ()))
+        boundary, sample = settle_boundary(y_true, y_score, **known)
+        thresholds = grid_of(sample, boundary.threshold, old_threshold, *(interval or ()))
         negative, positive = boundary.labels
         names = (f"class {negative} called {positive}", f"class {positive} missed")
         counted = zip(sample.count_wrong(thresholds), sample.n_samples, strict=True)
@@ -187,7 +183,7 @@ class ThresholdDisplay(ScoreDisplay):
             thresholds,
             dict(zip(names, bands, strict=True)),
             boundary,
-            old_threshold=old,
+            old_threshold=old_threshold,
             confidence=confidence,
             rule_values=_rule_values(sample, thresholds, boundary),
             interval=interval,
@@ -204,6 +200,7 @@ class ThresholdDisplay(ScoreDisplay):
         prevalence: float | None = None,
         costs: Cost | None = None,
         confidence: float = 0.95,
+        old_threshold: float | None = None,
         ax: Axes | None = None,
         **known: Any,
     ) -> Self:
@@ -219,7 +216,7 @@ class ThresholdDisplay(ScoreDisplay):
             Share of the positive class where decisions are made; None takes the sample's.
         costs : Cost, default=None
             Costs of both errors, for the cost and the net benefit; None takes those of the rule.
-        confidence, ax, **known
+        confidence, old_threshold, ax, **known
             As in :meth:`from_predictions`.
 
         Returns
@@ -238,15 +235,15 @@ class ThresholdDisplay(ScoreDisplay):
         for name in names:
             as_choice("metrics", name, METRICS)
         as_share("confidence", confidence)
-        boundary, sample, old = settle(y_true, y_score, **known)
+        boundary, sample = settle_boundary(y_true, y_score, **known)
         if costs is None:
             costs = boundary.rule if isinstance(boundary.rule, Cost) else Cost()
         whole, share = settle_costs(costs, as_prevalence(prevalence))
-        thresholds = grid_of(sample, boundary.threshold, old)
+        thresholds = grid_of(sample, boundary.threshold, old_threshold)
         settings = {"prevalence": share, "costs": whole}
         wrong = sample.count_wrong(thresholds)
         bands = metric_bands(wrong, sample.n_samples, names, confidence=confidence, **settings)
-        made = cls(thresholds, bands, boundary, old_threshold=old, confidence=confidence)
+        made = cls(thresholds, bands, boundary, old_threshold=old_threshold, confidence=confidence)
         return made.plot(ax)
 
     def _draw(self, palette: Palette) -> None:

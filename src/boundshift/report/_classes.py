@@ -245,15 +245,15 @@ def _diagnose(
     has_floors = goal is not None and goal["state"] in WORDS
     start = "Improve it" if weak.level == "bad" else "Use it with care, or improve it"
     told = f"{start}: {weak.title[0].lower()}{weak.title[1:]}. {weak.advice}"
-    answer = Answer.IMPROVE
+    answer: Answer = "improve it"
     if proof.level == "bad":
-        answer, told = Answer.NO, f"{UNPROVED} {proof.advice}"
+        answer, told = "do not use it", f"{UNPROVED} {proof.advice}"
     elif goal is not None and goal["state"] == State.MISSED:
         told = f"{MISSED} Train a better model, fit it on more rows, or ask for less."
     elif evidence.state == State.WORSE and not has_floors:
         told = f"Use {_OWN}: by {evidence.measure} they are better on these rows."
     elif weak.level == "good":
-        answer, told = Answer.USE, "Use it: most rows of every class are found."
+        answer, told = "use it", "Use it: most rows of every class are found."
         told += "" if precision is None else f" But m{precision.title[1:]}."
     return Diagnosis(findings, answer, told)
 

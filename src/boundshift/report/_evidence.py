@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -192,7 +192,6 @@ class Evidence:
     deciding: ScoreSample
     """Rows that are drawn."""
     judging: ScoreSample
-    training: ScoreSample | None
     old_threshold: float
     interval: tuple[float, float] | None
     prevalence: float
@@ -234,7 +233,6 @@ def gather(
     boundary: Boundary | None = None,
     old_threshold: float | None = None,
     test: Pair | None = None,
-    training: Pair | None = None,
     scores: Scores = "held-out",
     confidence: float = 0.95,
     names: Mapping[str, object] | None = None,
@@ -251,7 +249,7 @@ def gather(
     as_choice("scores", scores, ("held-out", "out-of-fold", "training"))
     boundary, deciding = settle_boundary(y_true, y_score, boundary, pos_label=pos_label)
     labels, threshold = boundary.labels, boundary.threshold
-    tested, trained = _read_pair("test", test, labels), _read_pair("training", training, labels)
+    tested = _read_pair("test", test, labels)
     if old_threshold is None:
         old_threshold = 0.5 if deciding.are_probabilities() else 0.0
     if not is_finite(old_threshold) or isinstance(old_threshold, bool):
@@ -322,9 +320,8 @@ def gather(
         chosen_here=chosen_here,
         deciding=deciding,
         judging=judging,
-        training=trained,
         old_threshold=old,
-        interval=_read_interval(interval),
+        interval=interval and (float(interval[0]), float(interval[1])),
         prevalence=share,
         weighted_prevalence=weighted_share,
         shifted=certificate,
@@ -353,18 +350,6 @@ def _read_pair(name: str, pair: object, labels: tuple[Any, Any]) -> ScoreSample 
             f"Use {name}=(y, scores)."
         )
     return read_sample(pair[0], pair[1], labels, name)
-
-
-def _read_interval(interval: object) -> tuple[float, float] | None:
-    if interval is None:
-        return None
-    pair = list(interval) if isinstance(interval, Sequence) else []
-    if len(pair) != 2 or not all(map(is_finite, pair)) or pair[0] > pair[1]:
-        raise InvalidInputError(
-            f"`interval` must be a pair (low, high) of numbers, got {interval!r}. Pass what "
-            "threshold_interval returned."
-        )
-    return float(pair[0]), float(pair[1])
 
 
 def own_probability(classifier: Any, X: Any) -> NDArray[np.float64] | None:

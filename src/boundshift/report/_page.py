@@ -76,8 +76,6 @@ def collect_facts(
         The model's own threshold; None takes 0.5 if all scores lie from 0 to 1, and 0 otherwise.
     test : pair (labels, scores), default=None
         Rows that were used for nothing else, on which the verdict is certified.
-    training : pair (labels, scores), default=None
-        Scores of the rows that the model was fitted on, to show how much they flatter it.
     scores : {"held-out", "out-of-fold", "training"}, default="held-out"
         Where `y_score` comes from: rows that the model has not seen, rows left out in
         cross-validation, or rows that it was fitted on.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift._typing import BoolArray
+from boundshift._validation import is_finite
 from boundshift._view import (
     ScoreAxis,
     choose_axis,
@@ -136,39 +136,46 @@ def _level(value: Any) -> str:
 def compare(methods: Sequence[Mapping[str, Any]] | None, evidence: Evidence) -> Facts:
     """Return a table of ours and three other methods, a sentence on the best, and who is better.
 
-    Methods have "method" and their metrics, beside it or in a mapping called "metrics". None
-    compares the model's own threshold with the boundary.
+    None compares the model's own threshold with the boundary.
     """
+    own, ours = evidence.old_threshold, evidence.boundary.threshold
     if methods is None:
-        cuts = {
-            "the model's own threshold": evidence.old_threshold,
-            "shifted": evidence.boundary.threshold,
-        }
+        cuts = {"the model's own threshold": own, "shifted": ours}
+        known = {name: metrics_at(evidence.judging, cut) for name, cut in cuts.items()}
         methods = [
-            {"method": name, "threshold": cut}
-            | {key: metrics_at(evidence.judging, cut)[key] for key in METRICS_COMPARED}
-            for name, cut in cuts.items()
+            {"method": name, "threshold": cuts[name]} | {key: at[key] for key in METRICS_COMPARED}
+            for name, at in known.items()
         ]
-    flat = [_flatten(method) for method in methods]
-    decided = _decisions(flat, evidence)
+    decided: dict[str, BoolArray] = {}
+    for method in methods:
+        if not isinstance(method, Mapping) or "method" not in method:
+            raise InvalidInputError(
+                f"`comparison` must be a list of mappings with the key 'method', got {method!r}. "
+                "Use [{'method': 'untouched', 'g_mean': 0.7}], for example."
+            )
+        name, threshold = method["method"], method.get("threshold", np.nan)
+        if name not in _OURS and is_finite(threshold):
+            decided[name] = np.asarray(evidence.scores > threshold)
+        elif name not in _OURS and name in evidence.details.decisions:
+            decided[name] = np.asarray(evidence.details.decisions[name], dtype=np.bool_)
     judged = {name: _judge(made, evidence) for name, made in decided.items()}
     sign = 1 if aim_of(evidence.boundary.rule).greater else -1
 
     def rank(method: Mapping[str, Any]) -> tuple[Any, ...]:
-        if method.get("threshold") == evidence.old_threshold:
+        if method.get("threshold") == own:
             return (0,)
         kept, value = judged.get(method["method"], (False, -sign * np.inf))
         return (1, not kept, -sign * value)
 
-    ranked = sorted((method for method in flat if method["method"] not in _OURS), key=rank)
+    ranked = sorted((method for method in methods if method["method"] not in _OURS), key=rank)
     left_out = [method["method"] for method in ranked[_MOST_BASELINES:]]
-    flat = [method for method in flat if method["method"] not in left_out]
-    keys = dict.fromkeys(key for method in flat for key in method if key != "method")
+    methods = [method for method in methods if method["method"] not in left_out]
+    keys = dict.fromkeys(key for method in methods for key in method if key != "method")
     shown = [key for key in METRICS_COMPARED if key in keys]
     shown += [key for key in keys if key not in shown]
     columns = []
     for key in shown:
-        values = [method[key] for method in flat if isinstance(method.get(key), float)]
+        values = [method[key] for method in methods if is_finite(method.get(key))]
         best = max(values) if key in METRICS_COMPARED and values else None
         columns.append({"title": METRIC_TITLES.get(key, key.replace("_", " ")), "best": best})
     rows = [
@@ -177,43 +184,12 @@ def compare(methods: Sequence[Mapping[str, Any]] | None, evidence: Evidence) -> 
             "ours": method["method"] in _OURS,
             "values": [method.get(key) for key in shown],
         }
-        for method in flat
+        for method in methods
     ]
     lead, better = None, None
     if decided and any(row["ours"] for row in rows):
         lead, better = _lead(decided, judged, evidence)
     return {"columns": columns, "rows": rows, "left_out": left_out, "lead": lead, "better": better}
-
-
-def _flatten(method: Any) -> Facts:
-    """Return a method with its metrics beside it: finite numbers, texts, or None."""
-    if not isinstance(method, Mapping) or "method" not in method:
-        raise InvalidInputError(
-            f"`comparison` must be a list of mappings with the key 'method', got {method!r}. "
-            "Use [{'method': 'untouched', 'g_mean': 0.7}], for example."
-        )
-    merged = {**method, **method.get("metrics", {}), "method": str(method["method"])}
-    return {str(key): _cell(value) for key, value in merged.items() if key != "metrics"}
-
-
-def _cell(value: object) -> float | str | None:
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        return float(value) if np.isfinite(float(value)) else None
-    return None if value is None else str(value)
-
-
-def _decisions(methods: Sequence[Mapping[str, Any]], evidence: Evidence) -> dict[str, BoolArray]:
-    """Return the rows flagged by each other method that has a threshold or decisions."""
-    decided: dict[str, BoolArray] = {}
-    for method in methods:
-        name, threshold = method["method"], method.get("threshold")
-        if name in _OURS:
-            continue
-        if threshold is not None:
-            decided[name] = np.asarray(evidence.scores > threshold)
-        elif name in evidence.details.decisions:
-            decided[name] = np.asarray(evidence.details.decisions[name], dtype=np.bool_)
-    return decided
 
 
 def _judge(decided: BoolArray, evidence: Evidence) -> tuple[bool, float]:

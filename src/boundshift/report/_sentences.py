@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Literal
 
 import numpy as np
@@ -31,26 +30,17 @@ from boundshift.report._evidence import Evidence
 from boundshift.report._goal import Goal, State, judge_goal
 from boundshift.rules import Cost, Floors
 
-Level = Literal["good", "caution", "bad", "unknown"]
+Level = Literal["good", "caution", "bad"]
+Answer = Literal["use it", "improve it", "do not use it"]
 
 # Areas under the curve from which separation is called good, and below which it is called poor.
 _GOOD_AUC, _POOR_AUC = 0.85, 0.65
-# Training scores with this much more area than fresh rows are called optimistic.
-_OPTIMISM = (0.02, 0.08)
 _FEW_FLAGGED = 20
 _MANY_FLAGGED = 0.8
 _NEXT = 100  # further rows of which a claim speaks
 UNPROVED = "Do not use it yet: these rows do not show that it is better than chance."
 MISSED = "Improve it: the goal is missed."
 _MOST_GROUPS, _FEWEST_ROWS = 10, 20  # of a calibration
-
-
-class Answer(StrEnum):
-    """What to do with a classifier."""
-
-    USE = "use it"
-    IMPROVE = "improve it"
-    NO = "do not use it"
 
 
 @dataclass(frozen=True)
@@ -252,7 +242,7 @@ def _diagnose(evidence: Evidence, goal: Goal | None, better: str | None) -> Diag
         _overlap(best),
         _proof(evidence),
         _false_alarms(evidence),
-        _optimism(auc, evidence),
+        _optimism(evidence),
         judge_rows(evidence.certificate, (evidence.names.negatives, evidence.names.positives)),
         _stability(evidence),
         _calibration(evidence),
@@ -267,18 +257,19 @@ def _diagnose(evidence: Evidence, goal: Goal | None, better: str | None) -> Diag
     levels = {finding.key: finding.level for finding in findings}
     flagged = float(np.mean(evidence.rows.new))
     advised = [finding for finding in findings if finding.advice]
-    answer, first = Answer.IMPROVE, min(advised, key=lambda f: f.level != "bad", default=None)
+    answer: Answer = "improve it"
+    first = min(advised, key=lambda f: f.level != "bad", default=None)
     if levels["separation"] == "bad":
-        answer, first = Answer.NO, by_key["separation"]
+        answer, first = "do not use it", by_key["separation"]
         told = "Do not use it: its scores do not separate the classes."
     elif levels.get("status") == "bad":
-        answer, told = Answer.NO, f"Do not use it. {status.value}"
+        answer, told = "do not use it", f"Do not use it. {status.value}"
     elif isinstance(evidence.boundary.rule, Cost) and flagged in (0.0, 1.0):
-        answer, first = Answer.NO, None
+        answer, first = "do not use it", None
         whom = "everyone" if flagged else "nobody"
         told = f"Do not use it: at these costs flagging {whom} is cheapest, without any model."
     elif levels["proof"] == "bad":
-        answer, first = Answer.NO, by_key["proof"]
+        answer, first = "do not use it", by_key["proof"]
         told = UNPROVED
         if isinstance(evidence.boundary.rule, Floors) and flagged > _MANY_FLAGGED:
             told = f"{told} To keep the floor it flags {percent(flagged)} of them."
@@ -293,7 +284,7 @@ def _diagnose(evidence: Evidence, goal: Goal | None, better: str | None) -> Diag
     elif better is not None:
         told, first = f"Use {better} instead: by the goal it does better on these rows.", None
     elif levels["separation"] == levels["overlap"] == "good" and "bad" not in levels.values():
-        answer, told = Answer.USE, "Use it: its scores separate the classes."
+        answer, told = "use it", "Use it: its scores separate the classes."
         if first := by_key.get("alarms", first):
             told = f"{told} But most alarms are false." if first.key == "alarms" else told
     else:
@@ -379,29 +370,12 @@ def _false_alarms(evidence: Evidence) -> Finding | None:
     return Finding("alarms", "caution", "Most alarms are false", text, advice)
 
 
-def _optimism(auc: float, evidence: Evidence) -> Finding | None:
-    """Say how much better the model looks on its training rows, where they are given."""
-    if evidence.origin == "training":
-        advice = "Choose the threshold on scores from cross-validation or on held-out rows."
-        text = "The threshold was chosen on rows that the model was trained on."
-        return Finding("optimism", "caution", "Training scores chose the threshold", text, advice)
-    if evidence.training is None:
+def _optimism(evidence: Evidence) -> Finding | None:
+    if evidence.origin != "training":
         return None
-    training = area_under_curve(evidence.training)
-    text = (
-        f"On its training rows the model ranks {round(100 * training)} of 100 pairs rightly, on "
-        f"fresh ones {round(100 * auc)}."
-    )
-    return grade(
-        "optimism",
-        training - auc,
-        text,
-        (_OPTIMISM[0], "good", "Training scores are not optimistic", ""),
-        (_OPTIMISM[1], "caution", "Training scores are somewhat optimistic",
-         "Do not choose a threshold on training scores."),
-        (1.0, "bad", "Training scores are optimistic: the model overfits",
-         "Regularise the model, and do not trust its training scores."),
-    )  # fmt: skip
+    advice = "Choose the threshold on scores from cross-validation or on held-out rows."
+    text = "The threshold was chosen on rows that the model was trained on."
+    return Finding("optimism", "caution", "Training scores chose the threshold", text, advice)
 
 
 def judge_rows(certificate: Certificate, names: Sequence[str]) -> Finding:
