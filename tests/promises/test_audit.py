@@ -77,16 +77,55 @@ def test_the_bound_of_rows_drawn_unequally_holds_and_a_plain_one_does_not(rate):
     assert plain > runs / 2
 
 
+@pytest.mark.parametrize("rate", [0.02, 0.1, 0.4])
+@pytest.mark.parametrize("sides", [(0.1, 1.0), (1.0, 0.2), (0.5, 0.5)])
+def test_rows_drawn_by_their_side_have_an_exact_bound(rate, sides):
+    """All rows of a class are drawn by their side; every count has its probability."""
+    n, (negative, positive) = 80, sides
+    share = rate * negative / (rate * negative + (1 - rate) * positive)  # of labelled positives
+    failed, bets, k = [], [], np.arange(n + 1)
+    for i in k:
+        y, s = np.ones(n), np.repeat([0.0, 1.0], [i, n - i])
+        found = certify(y, s, 0.5, probability=sides)
+        failed.append(found.error_bounds[1] < rate)
+        if i in (0, 5, 20):
+            per_row = np.where(s > 0.5, positive, negative)
+            bet = certify(y, s, 0.5, probability=per_row, least_probability=min(sides))
+            assert found.errors[1] == pytest.approx(bet.errors[1])
+            bets.append((found.error_bounds[1], bet.error_bounds[1]))
+    assert np.sum(stats.binom.pmf(k, n, share)[failed]) <= 0.05
+    assert all(exact <= bet + 1e-9 for exact, bet in bets)
+    assert bets[1][0] < 0.95 * bets[1][1]
+
+
+def test_rows_drawn_by_their_side_are_those_of_a_population():
+    rng, runs, broken = np.random.default_rng(1), 400, np.zeros(2)
+    rates = stats.norm.sf(1.0), stats.norm.cdf(1.0 - 2.5)
+    for _ in range(runs):
+        y = (rng.random(3000) < 0.3).astype(int)
+        s = rng.normal(2.5 * y)
+        chosen = rng.random(3000) < np.where(s > 1.0, 0.5, 0.1)
+        found = certify(y[chosen], s[chosen], 1.0, probability=(0.1, 0.5))
+        broken += np.array(rates) > found.error_bounds
+    assert stats.binom.sf(broken - 1, runs, 0.05).min() > 1e-3
+    assert (found.method, found.status) == ("drawn", "certified")
+    assert "rows of each side" in found.reason
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        ({"probability": (0.5, 1.5), "least_probability": None}, "at most 1 each"),
+        ({"probability": (0.5, 1.0)}, "go without `least_probability`"),
+        ({"probability": (0.0, 1.0), "least_probability": None}, "must be a positive finite"),
+        ({"probability": (0.5, 1.0), "chosen_here": True}, "threshold fixed before"),
         ({"probability": [0.0] * 100}, "from `least_probability`, 0.5, to 1, got 0"),
         ({"probability": [np.nan] * 100}, "to 1, got nan"),
         ({"least_probability": 0.1}, "must go with `probability`"),
         ({"probability": [0.5] * 100, "least_probability": None}, "must be given with"),
         ({"probability": [0.5] * 9}, "one value for each of 100 rows"),
         ({"probability": [0.5] * 100, "chosen_here": True}, "threshold fixed before"),
-        ({"probability": [0.5] * 100, "cluster": range(100)}, "without sample_weight and"),
+        ({"probability": [0.5] * 100, "cluster": range(100)}, "without probability and"),
     ],
 )
 def test_probabilities_are_checked(options, words):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from boundshift._app.tables import label_values, order_classes, read_arrow
 from boundshift._boundary import decide, decide_by_row, decide_on
 from boundshift._groups import GroupBoundaries, find_boundaries
-from boundshift._promises.certificate import Certificate, certify_counts
+from boundshift._promises.certificate import Certificate, certify_boundary
 from boundshift._promises.zone import Zone, find_zone
 from boundshift._result.boundary import Boundary, warn_of
 from boundshift._scores import Scale, ScoreSample
@@ -164,16 +164,7 @@ class ScoreTable:
         else:
             boundary = decide(self.sample, curve, rule, "auto")
         warn_of(boundary, stacklevel=3)
-        certificate = certify_counts(
-            boundary.wrong,
-            boundary.n_samples,
-            boundary.labels,
-            confidence=confidence,
-            chosen_here=True,
-            scores=scores,
-            threshold=boundary.threshold,
-        )
-        return boundary, certificate
+        return boundary, certify_boundary(boundary, confidence=confidence, scores=scores)
 
     def _decide_in_passes(
         self, curve: str | ErrorCurve | None, rule: str | Rule | None

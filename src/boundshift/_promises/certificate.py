@@ -36,6 +36,7 @@ from boundshift._scores import LARGEST_SCORE, ScoreSample
 from boundshift._typing import BoolArray, FloatArray, IndexArray
 from boundshift._validation import (
     as_choice,
+    as_pair,
     as_positive,
     as_real_column,
     as_rows,
@@ -74,12 +75,12 @@ _WORTH: dict[str, tuple[CertificateStatus, str, tuple[str, str]]] = {
     ),
 }
 _MOST_NEXT = 10**9  # of hypergeometric tails
-_NAMES = ("all", "precision", "npv", "flagged", "cost", "net_benefit", "prevalence")
 # Bounds that must hold at the same time: for all rates together, and for each alone.
+_NAMES = ("all", "precision", "npv", "flagged", "cost", "net_benefit", "prevalence")
 _PARTS = {
-    "known": dict(zip(_NAMES, (3, 2, 2, 2, 2, 2, 2), strict=True)),
-    "counted": dict(zip(_NAMES, (5, 3, 3, 4, 4, 4, 2), strict=True)),
-    "direct": dict(zip(_NAMES, (8, 1, 1, 1, 2, 2, 2), strict=True)),
+    "known": (3, 2, 2, 2, 2, 2, 2),
+    "counted": (5, 3, 3, 4, 4, 4, 2),
+    "direct": (8, 1, 1, 1, 2, 2, 2),
 }
 _WEIGHTED = (
     "Rows have weights, so the bounds use Kish's effective number of rows and are no guarantee; "
@@ -141,7 +142,8 @@ class Certificate(Record):
         Whether the confidence is that of all classes' bounds together.
     method : str
         "clopper-pearson" for a boundary fixed before, "uniform" for one chosen on these rows,
-        "betting" for rows in clusters or with drawing probabilities.
+        "drawn" for rows drawn by their side of the boundary, "betting" for rows in clusters or
+        with drawing probabilities of their own.
     status : {"certified", "cross-fitted", "nominal"}
         Whether the bounds hold for the deployed model, are about the models of a
         cross-validation, or come from rows that are no basis for a guarantee.
@@ -166,7 +168,7 @@ class Certificate(Record):
     labels: tuple[Any, ...]
     confidence: float
     joint: bool
-    method: Literal["clopper-pearson", "uniform", "betting"]
+    method: Literal["clopper-pearson", "uniform", "drawn", "betting"]
     status: CertificateStatus
     reason: str
     floors: tuple[float, ...]
@@ -208,17 +210,9 @@ class Certificate(Record):
         if (confidence, joint) == (self.confidence, self.joint):
             return self
         self._need_counts("at")
-        again = certify_counts(
-            self.wrong,
-            self.n_samples,
-            self.labels,
-            confidence=confidence,
-            joint=joint,
-            chosen_here=self.method == "uniform",
-            threshold=self.threshold,
-        )
-        kept = ("errors", "status", "reason", "scale")
-        return replace(again, **{name: getattr(self, name) for name in kept})
+        chosen_here = self.method == "uniform"
+        bounds, floors = _bounds(self.wrong, self.n_samples, confidence, joint, chosen_here)
+        return replace(self, error_bounds=bounds, floors=floors, confidence=confidence, joint=joint)
 
     def next_rows(self, m: int) -> tuple[int, ...]:
         r"""Return how many of the next m rows of each class will be wrong at most.
@@ -245,7 +239,8 @@ class Certificate(Record):
 
         Examples
         --------
-        >>> certify_counts((30, 10), (300, 100), ("healthy", "sick")).next_rows(100)
+        >>> y, flagged = [0] * 300 + [1] * 100, [1] * 30 + [0] * 280 + [1] * 90
+        >>> certify(y, flagged, 0.5).next_rows(100)
         (16, 19)
         """
         is_whole = isinstance(m, numbers.Integral) and not isinstance(m, bool)
@@ -272,7 +267,7 @@ class Certificate(Record):
         return tuple(limit(k, n) for k, n in zip(self.wrong, self.n_samples, strict=True))
 
     def _need_counts(self, name: str) -> None:
-        if self.method == "betting":
+        if self.method in ("betting", "drawn"):
             raise InvalidInputError(
                 f"`{name}` must have a certificate of single rows, got one of clusters or of "
                 "drawing probabilities, whose bounds follow from no counts. Certify the rows again."
@@ -311,7 +306,8 @@ class Certificate(Record):
 
         Examples
         --------
-        >>> certificate = certify_counts((20, 5), (1000, 100), ("healthy", "sick"))
+        >>> y, flagged = [0] * 1000 + [1] * 100, [1] * 20 + [0] * 985 + [1] * 95
+        >>> certificate = certify(y, flagged, 0.5)
         >>> rates = certificate.rates(prevalence=0.02, false_negative=20)
         >>> round(rates.precision, 2), round(rates.npv, 4), round(rates.flagged, 3)
         (0.36, 0.9975, 0.051)
@@ -342,11 +338,12 @@ class Certificate(Record):
 
         Examples
         --------
-        >>> certificate = certify_counts((20, 5), (1000, 100), ("healthy", "sick"))
+        >>> y, flagged = [0] * 1000 + [1] * 100, [1] * 20 + [0] * 985 + [1] * 95
+        >>> certificate = certify(y, flagged, 0.5)
         >>> round(certificate.rate("precision"), 3), round(certificate.rates().precision, 3)
         (0.757, 0.721)
         """
-        as_choice("name", name, tuple(_PARTS["counted"])[1:])
+        as_choice("name", name, _NAMES[1:])
         return getattr(self._rates(prevalence, false_positive, false_negative, name), name)
 
     def _rates(
@@ -365,7 +362,7 @@ class Certificate(Record):
         how = "known" if isinstance(given, float) else "counted"
         if prevalence is None and self.method != "uniform":
             how = "direct"
-        delta = (1.0 - self.confidence) / _PARTS[how][name]
+        delta = (1.0 - self.confidence) / _PARTS[how][_NAMES.index(name)]
 
         def most(count: int, n: int, chosen_here: bool = self.method == "uniform") -> float:
             return bound_error(count, n, delta, chosen_here=chosen_here)
@@ -403,22 +400,22 @@ class Certificate(Record):
         return RateBounds(**shares, prevalence=ends, confidence=self.confidence, status=self.status)
 
     def _impossible(self) -> str | None:
-        if len(self.labels) < 2 or len(set(self.labels)) < len(self.labels):
+        n_classes = len(self.labels)
+        if n_classes < 2 or len(set(self.labels)) < n_classes:
             return "labels"
-        rates = {"error_bounds": self.error_bounds, "floors": self.floors}
-        rates["confidence"] = (self.confidence,)
-        for name, values in rates.items():
-            if not all(0 <= value <= 1 for value in values):
-                return name
         for name in ("error_bounds", "floors", "wrong", "n_samples", "errors"):
-            if len(getattr(self, name)) != len(self.labels):
+            if len(getattr(self, name)) != n_classes:
                 return name
+        for name in ("error_bounds", "floors"):
+            if not all(0 <= value <= 1 for value in getattr(self, name)):
+                return name
+        if not 0 <= self.confidence < 1:
+            return "confidence"
         clusters = self.n_samples if self.n_clusters is None else self.n_clusters
-        for counts in (self.wrong, clusters):
-            if len(counts) != len(self.labels) or any(map(gt, counts, self.n_samples)):
-                return "n_samples"
-        if min(self.wrong) < 0 or not self.confidence < 1:
-            return "wrong" if min(self.wrong) < 0 else "confidence"
+        if len(clusters) != n_classes or any(map(gt, clusters, self.n_samples)):
+            return "n_samples"
+        if min(self.wrong) < 0 or any(map(gt, self.wrong, self.n_samples)):
+            return "wrong"
         if self.scale not in (None, "raw", "probability"):
             return "scale"
         return None if self.threshold is None or math.isfinite(self.threshold) else "threshold"
@@ -491,13 +488,14 @@ def certify(
         and clusters are independent. The error rate bounded is the average over clusters: a
         cluster of many rows counts as much as one of few. If large clusters have other error
         rates than small ones, that differs from the rate among rows.
-    probability : array-like of shape (n_samples,), default=None
+    probability : array-like of shape (n_samples,) or pair of float, default=None
         Probability with which each row was drawn for labelling, where some kinds of rows were drawn
-        more often than others, independently of each other, known by design. The error rate
-        bounded is that of all rows, as if all had been labelled.
+        more often than others, independently of each other, known by design. A pair is that of all
+        rows predicted negative, and of all predicted positive. The error rate bounded is that of
+        all rows, as if all had been labelled.
     least_probability : float, default=None
-        With `probability`: the least that any row had, whether a row with it was drawn or not. A
-        kind of row of which none was drawn may still hold the errors.
+        With one probability per row: the least that any row had, whether a row with it was drawn
+        or not. A kind of row of which none was drawn may still hold the errors.
 
     Returns
     -------
@@ -527,7 +525,10 @@ def certify(
     Clusters and drawing probabilities :math:`p_i` are bounded by betting (Waudby-Smith and Ramdas
     2024). With errors :math:`x_i` the rate of all rows is m where
     :math:`\mathrm{E}\,(x_i - m)/p_i = 0`, and each bet is divided by :math:`p_i` (Horvitz and
-    Thompson).
+    Thompson). Where the side alone decides who is drawn, wrong rows of a class have one probability
+    p and right ones another, q. A share a of the labelled rows is wrong where a share
+    :math:`(a/p) / (a/p + (1 - a)/q)` of all rows is, which grows with a, so Clopper and Pearson's
+    bound of a gives that of all rows.
 
     Examples
     --------
@@ -542,28 +543,25 @@ def certify(
     as_choice("scores", scores, tuple(_WORTH))
     chosen_here = _as_flag("chosen_here", chosen_here)
     t, pos_label = read_threshold(threshold, pos_label)
-    others = [
-        name
-        for name, given in (("cluster", cluster), ("probability", probability))
-        if given is not None
-    ]
+    given = {"cluster": cluster, "probability": probability, "sample_weight": sample_weight}
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) > 1 or (chosen_here and {"cluster", "probability"} & set(names)):
+        raise InvalidInputError(
+            f"`{names[0]}` must go with a threshold fixed before, and without "
+            f"{' and '.join(name for name in given if name != names[0])}, got another request. "
+            "Hold out whole clusters, or rows, that have not chosen the threshold."
+        )
     if least_probability is not None and probability is None:
         raise InvalidInputError(
             f"`least_probability` must go with `probability`, got {least_probability!r} alone. "
             "Pass the probability with which each row was drawn."
-        )
-    if others and (chosen_here or sample_weight is not None or len(others) > 1):
-        raise InvalidInputError(
-            f"`{others[0]}` must go with a threshold fixed before, and without sample_weight and "
-            f"{'probability' if others[0] == 'cluster' else 'cluster'}, got another request. Hold "
-            "out whole clusters, or rows, that have not chosen the threshold."
         )
     claims: dict[str, Any] = {"confidence": confidence, "joint": joint, "threshold": t}
     claims["chosen_here"] = chosen_here
     known = read_scores("y_score", y_score, threshold)
     if sample_weight is not None:
         sample = ScoreSample.from_labels(y_true, known, pos_label, sample_weight=sample_weight)
-        found = certify_weights(sample, **claims)
+        found = certify_sample(sample, weighted=True, **claims)
     else:
         is_positive, _, labels = as_rows(y_true, known, pos_label, one_class=True)
         if isinstance(threshold, Boundary) and not 0 < np.sum(is_positive) < len(known):
@@ -577,10 +575,15 @@ def certify(
         wrong = tuple(int(np.sum(is_wrong & mine)) for mine in classes)
         rows = tuple(int(np.sum(mine)) for mine in classes)
         found = certify_counts(wrong, rows, labels, scores=scores, **claims)
+        by_class = [is_wrong[mine] for mine in classes]
         if cluster is not None:
-            found = _certify_clusters(found, is_wrong, classes, as_clusters(cluster, len(known)))
-        if probability is not None:
-            found = _certify_drawn(found, is_wrong, classes, probability, least_probability)
+            ids = as_clusters(cluster, len(known))
+            found = _certify_clusters(found, by_class, [ids[mine] for mine in classes])
+        elif isinstance(probability, tuple) and len(probability) == 2 < len(known):
+            found = _certify_sides(found, probability, least_probability)
+        elif probability is not None:
+            drawn = _read_drawn(probability, least_probability, len(known))
+            found = _certify_drawn(found, by_class, [drawn[mine] for mine in classes])
         for label, n in zip(labels, rows, strict=True):
             if not n:
                 found = replace(found, reason=f"{found.reason}; class {label} has no rows")
@@ -604,35 +607,42 @@ def certify(
 
 
 def _certify_clusters(
-    found: Certificate,
-    is_wrong: BoolArray,
-    classes: tuple[BoolArray, BoolArray],
-    cluster: IndexArray,
+    found: Certificate, is_wrong: list[BoolArray], cluster: list[IndexArray]
 ) -> Certificate:
     """Return a certificate of rows in clusters, given the one of single rows."""
-    delta = (1.0 - found.confidence) / (2 if found.joint else 1)
-    parts = [cluster_means(is_wrong[mine], cluster[mine]) for mine in classes]
-    return replace(
-        found,
-        error_bounds=tuple(bound_mean(part, delta) for part in parts),
-        errors=tuple(float(part.mean()) if len(part) else math.nan for part in parts),
-        floors=tuple(bound_mean(np.zeros(len(part)), delta) for part in parts),
-        n_clusters=tuple(map(len, parts)),
-        method="betting",
-        reason=f"{found.reason}; clusters are independent, and the rates are averages over them",
-    )
+    means = [cluster_means(x, ids) for x, ids in zip(is_wrong, cluster, strict=True)]
+    bet = _bet_on_means(found, means, [np.ones(len(x)) for x in means])
+    said = "clusters are independent, and the rates are averages over them"
+    return replace(bet, n_clusters=tuple(map(len, means)), reason=f"{found.reason}; {said}")
 
 
 def _certify_drawn(
-    found: Certificate,
-    is_wrong: BoolArray,
-    classes: tuple[BoolArray, BoolArray],
-    probability: ArrayLike,
-    least: float | None,
+    found: Certificate, is_wrong: list[BoolArray], ratios: list[FloatArray]
 ) -> Certificate:
     """Return a certificate of rows that were drawn with unequal probabilities."""
+    bet = _bet_on_means(found, [x.astype(np.float64) for x in is_wrong], ratios)
+    return replace(bet, reason=f"{found.reason}; rows were drawn with the probabilities given")
+
+
+def _bet_on_means(
+    found: Certificate, values: list[FloatArray], ratios: list[FloatArray]
+) -> Certificate:
+    """Return a certificate whose bounds are bets; see `bound_mean`."""
+    delta = (1.0 - found.confidence) / (2 if found.joint else 1)
+    parts = list(zip(values, ratios, strict=True))
+    return replace(
+        found,
+        error_bounds=tuple(bound_mean(x, delta, r) for x, r in parts),
+        errors=tuple(float(x @ r / r.sum()) if len(x) else math.nan for x, r in parts),
+        floors=tuple(bound_mean(np.zeros(len(x)), delta, r) for x, r in parts),
+        method="betting",
+    )
+
+
+def _read_drawn(probability: ArrayLike, least: float | None, n: int) -> FloatArray:
+    """Return the least drawing probability over that of each row."""
     remedy = "Pass the probability with which each row was drawn, 1 if all of its kind were."
-    drawn = as_real_column("probability", probability, remedy, len(is_wrong))
+    drawn = as_real_column("probability", probability, remedy, n)
     if least is None or not is_finite(least) or not 0.0 < least <= 1.0:
         raise InvalidInputError(
             "`least_probability` must be given with `probability`, above 0 and at most 1, got "
@@ -644,16 +654,33 @@ def _certify_drawn(
             f"`probability` must be from `least_probability`, {least:g}, to 1, got "
             f"{drawn[bad][0]:g}. {remedy}"
         )
-    delta = (1.0 - found.confidence) / (2 if found.joint else 1)
-    ratio = least / drawn
-    parts = [(is_wrong[mine].astype(np.float64), ratio[mine]) for mine in classes]
+    return least / drawn
+
+
+def _certify_sides(
+    found: Certificate, probability: tuple[Any, ...], least: float | None
+) -> Certificate:
+    """Return a certificate of rows that were drawn by their side of the threshold."""
+    remedy = "Pass (negative, positive), the probability of being drawn on each side, above 0."
+    negative, positive = as_pair("probability", probability, remedy)
+    if max(negative, positive) > 1.0 or least is not None:
+        raise InvalidInputError(
+            "`probability` as a pair must be at most 1 each and go without `least_probability`, "
+            f"got {probability!r} and {least!r}. {remedy}"
+        )
+    # Wrong rows of the negative class are predicted positive, and the other way round.
+    odds = (negative / positive, positive / negative)
+
+    def among_all(rates: tuple[float, ...]) -> tuple[float, ...]:
+        return tuple(a * r / (a * r + 1.0 - a) for a, r in zip(rates, odds, strict=True))
+
     return replace(
         found,
-        error_bounds=tuple(bound_mean(x, delta, r) for x, r in parts),
-        errors=tuple(float(x @ r / r.sum()) if len(x) else math.nan for x, r in parts),
-        floors=tuple(bound_mean(np.zeros(len(x)), delta, r) for x, r in parts),
-        method="betting",
-        reason=f"{found.reason}; rows were drawn with the probabilities given",
+        error_bounds=among_all(found.error_bounds),
+        errors=among_all(found.errors),
+        floors=among_all(found.floors),
+        method="drawn",
+        reason=f"{found.reason}; rows of each side were drawn with the probabilities given",
     )
 
 
@@ -695,26 +722,18 @@ def read_scores(
     return scores
 
 
-def count_at_threshold(
-    sample: ScoreSample, threshold: float
-) -> tuple[tuple[int, int], tuple[int, int], tuple[Any, Any]]:
-    """Return rows on the wrong side of a threshold, all rows, and labels."""
-    above, below = sample.count_wrong(np.array([threshold]))
-    return (int(above[0]), int(below[0])), sample.n_samples, sample.labels
-
-
-def certify_weights(sample: ScoreSample, threshold: float, **options: Any) -> Certificate:
-    """Return the nominal certificate of rows with weights at a threshold."""
+def certify_sample(
+    sample: ScoreSample, threshold: float, *, weighted: bool, **options: Any
+) -> Certificate:
+    """Return the certificate of a sample at a threshold; weights make it nominal."""
     at = sample.from_units(np.array([threshold]))
-    wrong = [float(side[0]) for side in sample.count_wrong(at)]
+    wrong, labels = [side[0] for side in sample.count_wrong(at)], sample.labels
+    options["threshold"] = threshold
+    if not weighted:
+        return certify_counts(tuple(map(int, wrong)), sample.n_samples, labels, **options)
+    shares = [float(k / n) for k, n in zip(wrong, sample.n_samples, strict=True)]
     effective = [float(c.effective) for c in (sample.negative, sample.positive)]
-    return certify_shares(
-        [k / n for k, n in zip(wrong, sample.n_samples, strict=True)],
-        effective,
-        sample.labels,
-        threshold=threshold,
-        **options,
-    )
+    return certify_shares(shares, effective, labels, **options)
 
 
 def certify_shares(
@@ -763,17 +782,12 @@ def certify_counts(
     0.216
     """
     joint, chosen_here = _as_flag("joint", joint), _as_flag("chosen_here", chosen_here)
-    delta = 1.0 - as_share("confidence", confidence)
-    delta /= len(labels) if joint else 1
+    as_share("confidence", confidence)
     status, reason, added = _WORTH[scores]
-    bounds, floors = [], []
-    for k, n in zip(wrong, n_samples, strict=True):
-        options: dict[str, Any] = {"chosen_here": chosen_here, "n_classes": len(labels)}
-        bounds.append(bound_error(k, n, delta, **options))
-        floors.append(bound_error(0, n, delta, **options))
+    bounds, floors = _bounds(wrong, n_samples, confidence, joint, chosen_here)
     return Certificate(
-        error_bounds=tuple(bounds),
-        errors=tuple(k / n if n else float("nan") for k, n in zip(wrong, n_samples, strict=True)),
+        error_bounds=bounds,
+        errors=tuple(k / n if n else math.nan for k, n in zip(wrong, n_samples, strict=True)),
         wrong=tuple(wrong),
         n_samples=tuple(n_samples),
         labels=tuple(labels),
@@ -782,9 +796,29 @@ def certify_counts(
         method="uniform" if chosen_here else "clopper-pearson",
         status=status,
         reason=reason + added[chosen_here],
-        floors=tuple(floors),
+        floors=floors,
         threshold=threshold,
     )
+
+
+def _bounds(
+    wrong: Sequence[int], rows: Sequence[int], confidence: float, joint: bool, chosen_here: bool
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the bound of each class, and the one with no row on the wrong side."""
+    delta = (1.0 - as_share("confidence", confidence)) / (len(rows) if joint else 1)
+
+    def bounds(counts: Sequence[int]) -> tuple[float, ...]:
+        options: dict[str, Any] = {"chosen_here": chosen_here, "n_classes": len(rows)}
+        return tuple(bound_error(k, n, delta, **options) for k, n in zip(counts, rows, strict=True))
+
+    return bounds(wrong), bounds([0] * len(rows))
+
+
+def certify_boundary(boundary: Boundary, **options: Any) -> Certificate:
+    """Return the certificate of a boundary by the rows that chose it."""
+    counts = (boundary.wrong, boundary.n_samples, boundary.labels)
+    found = certify_counts(*counts, chosen_here=True, threshold=boundary.threshold, **options)
+    return replace(found, scale=boundary.scale)
 
 
 def certify_floors(
@@ -807,14 +841,7 @@ def certify_floors(
 
     Where rows come in clusters, a floor that is kept is all that is bounded.
     """
-    found = certify_counts(
-        boundary.wrong,
-        boundary.n_samples,
-        boundary.labels,
-        confidence=curve.confidence,
-        chosen_here=True,
-        threshold=boundary.threshold,
-    )
+    found = certify_boundary(boundary, confidence=curve.confidence)
     if cluster is not None:
         most = [1.0 - rule.asked.get(name, 0.0) for name in ("specificity", "recall")]
         kept = [e <= m < 1.0 for e, m in zip(boundary.errors, most, strict=True)]
@@ -823,7 +850,6 @@ def certify_floors(
             error_bounds=tuple(m if k else 1.0 for m, k in zip(most, kept, strict=True)),
             method="betting",
             reason=f"{found.reason}; rates are averages over clusters, which are independent",
-            scale=boundary.scale,
         )
     delta, n_floors = 1.0 - curve.confidence, len(rule.asked)
     tested = replace(curve, confidence=1.0 - delta / n_floors)
@@ -836,7 +862,7 @@ def certify_floors(
                 bounds[i] = float(clopper_pearson(allowed, n, delta / n_floors))
             elif n_floors > 1:
                 bounds[i] = float(uniform_bound(wrong, n, delta - delta / n_floors))
-    return replace(found, error_bounds=tuple(bounds), scale=boundary.scale)
+    return replace(found, error_bounds=tuple(bounds))
 
 
 def bound_error(

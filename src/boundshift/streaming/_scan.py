@@ -10,9 +10,7 @@ from boundshift._boundary import choose_claims, decide, decide_on
 from boundshift._promises.certificate import (
     Certificate,
     Scores,
-    certify_counts,
-    certify_weights,
-    count_at_threshold,
+    certify_sample,
     read_threshold,
 )
 from boundshift._promises.zone import Zone, as_errors, zone_of
@@ -142,10 +140,9 @@ def scan_certificate(
     claims: dict[str, Any] = {"confidence": confidence, "joint": joint, "chosen_here": chosen_here}
 
     def decide_one(sample: ScoreSample) -> Certificate:
-        if source.is_weighted:
-            return certify_weights(sample, t, **claims)
-        counts = count_at_threshold(sample, t)
-        return certify_counts(*counts, scores=scores, threshold=t, **claims)
+        if not source.is_weighted:
+            claims["scores"] = scores
+        return certify_sample(sample, t, weighted=source.is_weighted, **claims)
 
     certificate, _ = decide_in_passes(source, decide_one, pos_label=pos_label, progress=progress)
     return replace(certificate, scale=on_scale)
