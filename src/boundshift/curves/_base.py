@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from boundshift.curves._paper import SupportGeometry
 
 Tail = Callable[[FloatArray], FloatArray]
-# Scores that spread over no more doubles than this have an order, but no distances.
-_FEW_DOUBLES = 4
 
 
 class Claim(Enum):
@@ -45,34 +43,22 @@ class Claim(Enum):
 
 @dataclass(frozen=True)
 class Solution:
-    """The boundary that a curve and a rule ask for, in the sample's units.
-
-    Parameters
-    ----------
-    found : Found
-        Threshold, plateau, claimed errors and the rule's value.
-    status : Status
-        What happened.
-    remarks : tuple of Status, default=()
-        What else is to be said, such as the direction of the scores where floors are met.
-    geometry : SupportGeometry, default=None
-        The paper's quantities, in units of the given scores.
-    detail : str, default=""
-        What happened in this very problem, where the status does not say it all.
-    """
+    """The boundary that a curve and a rule ask for, in the sample's units."""
 
     found: Found
     status: Status
     remarks: tuple[Status, ...] = ()
+    """What else is to be said, such as the direction of the scores where floors are met."""
     geometry: SupportGeometry | None = None
     detail: str = ""
+    """What happened in this very problem, where the status does not say it all."""
 
 
 @dataclass(frozen=True)
 class ErrorCurve(Settings, ABC):
     """A claim on the share of each class on the wrong side of a boundary.
 
-    A curve of your own is a frozen dataclass with `errors` and the five class attributes below;
+    A curve of your own is a frozen dataclass with `errors`, a `name` and a `claim`;
     pass an instance as ``curve``. Derive from :class:`CountCurve` or :class:`ShapeCurve` where one
     class's claim does not depend on the other class.
 
@@ -94,31 +80,15 @@ class ErrorCurve(Settings, ABC):
     name: ClassVar[str]
     claim: ClassVar[Claim]
     assumptions: ClassVar[str] = ""
-    formula: ClassVar[str] = ""
-    reference: ClassVar[str] = ""
     default_rule: ClassVar[Rule] = GMean()
     """The rule that goes with the curve where none is asked for."""
 
     @abstractmethod
     def errors(self, sample: ScoreSample) -> ErrorsAt:
-        """Return the function from boundaries to the claimed error rates (negative, positive).
-
-        Parameters
-        ----------
-        sample : ScoreSample
-            Scores of both classes.
-        """
+        """Return the function from boundaries to the claimed error rates (negative, positive)."""
 
     def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
-        """Return the boundary at which the rule on this curve is least.
-
-        Parameters
-        ----------
-        sample : ScoreSample
-            Scores of both classes.
-        rule : Rule
-            What to minimise.
-        """
+        """Return the boundary at which the rule on this curve is least."""
         if not isinstance(rule, Floors):
             return Solution(self._search(sample, rule), status_of(sample))
         self.check_floors(rule)
@@ -200,17 +170,6 @@ class CountCurve(ErrorCurve):
         return search_gaps(self.errors(sample), rule, sample)
 
 
-def _fresh_shares(sample: ScoreSample) -> ErrorsAt:
-    """Return the probabilities that a fresh row of each class falls on the wrong side."""
-    n, m = sample.n_samples
-
-    def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
-        above, below = sample.count_wrong(t)
-        return np.asarray((above + 1.0) / (n + 1.0)), np.asarray((below + 1.0) / (m + 1.0))
-
-    return at
-
-
 @dataclass(frozen=True)
 class PairCurve(ErrorCurve):
     """A curve that sees the scores of both classes at once."""
@@ -219,13 +178,7 @@ class PairCurve(ErrorCurve):
     """Whether a row counts on both sides of a boundary nearby; atoms never do."""
 
     def bends(self, sample: ScoreSample) -> FloatArray | None:
-        """Return the scores between which both tails are smooth, None if these are not known.
-
-        Parameters
-        ----------
-        sample : ScoreSample
-            Scores of both classes.
-        """
+        """Return the scores between which both tails are smooth, None if these are not known."""
         return None
 
     def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
@@ -233,9 +186,6 @@ class PairCurve(ErrorCurve):
         return super().solve(sample.as_points() if self.spreads_rows else sample, rule)
 
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
-        largest = max(map(abs, sample.extremes))
-        if 0 < sample.spread <= _FEW_DOUBLES * float(np.spacing(largest)):
-            return search_gaps(_fresh_shares(sample), rule, sample)
         errors = self.errors(sample)
         if self.spreads_rows and len(sample.atoms):
             return search_between(errors, rule, sample)

@@ -155,8 +155,6 @@ class Betting(ConfidenceCurve):
 
     name = "betting"
     assumptions = "Independent clusters of scores that the model has not seen."
-    formula = "the greatest mean that bets on the means of clusters do not refute"
-    reference = "Waudby-Smith & Ramdas 2024, Journal of the Royal Statistical Society B 86"
 
     def bound(self, wrong: ArrayLike, n: int) -> FloatArray:
         """Return the claim for each number of clusters that are wrong as a whole."""

@@ -35,8 +35,6 @@ class Empirical(CountCurve):
     name = "empirical"
     claim = Claim.AVERAGE_CASE
     assumptions = "None: it is a count."
-    formula = "k / n"
-    reference = "Counting"
 
     def bound(self, wrong: ArrayLike, n: int) -> FloatArray:
         """Return the share for each number of points on the wrong side."""
@@ -48,8 +46,8 @@ class KthPoint(CountCurve):
     """Probability that a fresh point lies beyond the k-th most extreme of n: (k + 1)/(n + 1).
 
     A fresh point is equally likely to fall into any of the n + 1 gaps that the seen ones leave,
-    so it lies beyond the (k + 1)-th from the end with exactly this probability. At k = 0 it is
-    Eq. iid_error of the paper.
+    so it lies beyond the (k + 1)-th from the end with exactly this probability (Blitzstein and
+    Hwang 2019, section 5.7.1). At k = 0 it is Eq. iid_error of the paper.
 
     Examples
     --------
@@ -60,8 +58,6 @@ class KthPoint(CountCurve):
     name = "kth-point"
     claim = Claim.EXACT
     assumptions = "Seen and fresh scores are exchangeable and have no ties."
-    formula = "(k + 1) / (n + 1)"
-    reference = "Blitzstein & Hwang 2019, section 5.7.1"
 
     def bound(self, wrong: ArrayLike, n: int) -> FloatArray:
         """Return the claim for each number of points on the wrong side."""
@@ -131,7 +127,8 @@ class ConfidenceCurve(CountCurve):
 class ClopperPearson(ConfidenceCurve):
     """Largest error rate under which so few points on the wrong side are not too unlikely.
 
-    Too unlikely is less than one minus the `confidence`, 0.95 unless said otherwise.
+    Too unlikely is less than one minus the `confidence`, 0.95 unless said otherwise. The quantile
+    at the confidence of Beta(k + 1, n - k), of Clopper and Pearson (1934, Biometrika 26).
 
     Examples
     --------
@@ -144,8 +141,6 @@ class ClopperPearson(ConfidenceCurve):
         "Independent scores that the model has not seen, and a boundary fixed before, or the "
         "count on the wrong side fixed before."
     )
-    formula = "BetaQuantile(confidence; k + 1, n - k)"
-    reference = "Clopper & Pearson 1934, Biometrika 26"
 
     def bound(self, wrong: ArrayLike, n: int) -> FloatArray:
         """Return the claim for each number of points on the wrong side."""
@@ -157,7 +152,8 @@ class DKW(ConfidenceCurve):
     """Empirical share plus a width that covers every boundary together.
 
     It holds for a boundary chosen on the same scores, with the `confidence`, 0.95 unless said
-    otherwise. Below one half Massart's constant does not apply and the one-half width is used.
+    otherwise. Below one half the constant of Massart (1990, Annals of Probability 18) does not
+    apply and the one-half width is used.
 
     Examples
     --------
@@ -167,8 +163,6 @@ class DKW(ConfidenceCurve):
 
     name = "dkw"
     assumptions = "Independent scores that the model has not seen."
-    formula = "min(1, k/n + sqrt(ln(1/(1 - confidence)) / (2 n)))"
-    reference = "Massart 1990, Annals of Probability 18"
 
     def bound(self, wrong: ArrayLike, n: int) -> FloatArray:
         """Return the claim for each number of points on the wrong side."""
@@ -180,6 +174,8 @@ class DKW(ConfidenceCurve):
 class EmpiricalBernstein(ConfidenceCurve):
     """Empirical share plus a width that shrinks with the share itself, at a `confidence`.
 
+    Theorem 4 of Maurer and Pontil (2009, COLT).
+
     Examples
     --------
     >>> EmpiricalBernstein(0.95).bound([0, 50], 1000).round(4).tolist()
@@ -188,8 +184,6 @@ class EmpiricalBernstein(ConfidenceCurve):
 
     name = "bernstein"
     assumptions = "Independent scores that the model has not seen, and a boundary fixed before."
-    formula = "min(1, p + sqrt(2 V ln(2/d) / n) + 7 ln(2/d) / (3 (n - 1))), V = p (1 - p) n/(n - 1)"
-    reference = "Maurer & Pontil 2009, COLT, theorem 4"
 
     def bound(self, wrong: ArrayLike, n: int) -> FloatArray:
         """Return the claim for each number of points on the wrong side."""

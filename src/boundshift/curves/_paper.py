@@ -536,72 +536,63 @@ def solve_paper(
     """Solve in the orientation in which the positive class lies above, or fall back.
 
     For scores that point the other way the paper bounds the errors of `score < threshold`; those
-    of `score > threshold` may be anything up to 1. `fall_back` takes the
-    fallback without a search.
+    of `score > threshold` may be anything up to 1. `fall_back` skips the search.
     """
-    upright = sample
+    upright, sign = sample, 1.0
     if sample.is_reversed:
         negative, positive = sample.negative.mirrored(), sample.positive.mirrored()
-        upright = replace(sample, negative=negative, positive=positive)
-    problem = SupportProblem(upright, settings)
-    best = None
-    if not fall_back and min(sample.n_samples) > 1:
+        upright, sign = replace(sample, negative=negative, positive=positive), -1.0
+    problem, best, errors = SupportProblem(upright, settings), None, (1.0, 1.0)
+    is_single = min(sample.n_samples) == 1
+    if not (fall_back or is_single):
         best = settings.solver.solve(problem)
-    if best is not None:
-        level, u, value, threshold = best
-        threshold = _settle(threshold, level)
-        status = Status.RELAXED if level.level > 0 else Status.OPTIMAL
-        status = status if isinstance(settings.solver, Exact) else Status.LOCAL
-    else:
+    if best is None:
         ends = problem.levels(np.array([0, problem.last]))
         level, u, value = ends.take(0), (0.0, 0.0), np.inf
         facing = level.mean if settings.fallback == "means" else ends.edge[:, 1]
-        threshold = float(facing[0] - facing[1]) / 2
-        status = Status.INFEASIBLE
-        if min(sample.n_samples) == 1:
-            status = Status.SINGLE_ROW
-        elif sample.negative.median == sample.positive.median:
-            status = Status.UNINFORMATIVE
-    geometry = _describe(upright, level, u, settings.constant)
-    errors = (1.0, 1.0)
-    if sample.is_reversed:
-        (a, b), (c, d) = geometry.supports
-        means = (-geometry.means[0], -geometry.means[1])
-        geometry = replace(geometry, means=means, supports=((-b, -a), (-d, -c)))
-        threshold = -threshold
-        if best is not None:
-            status, value = Status.REVERSED, 2.0
+        threshold = sign * float(facing[0] - facing[1]) / 2
+        if not isinstance(settings.fallback, str):
+            threshold = float(sample.from_units(settings.fallback))
+        same = sample.negative.median == sample.positive.median
+        status = Status.UNINFORMATIVE if same else Status.INFEASIBLE
+        status = Status.SINGLE_ROW if is_single else status
+    else:
+        level, u, value, threshold = best
+        threshold = sign * _settle(threshold, level)
+        status = Status.RELAXED if level.level > 0 else Status.OPTIMAL
+        status = status if isinstance(settings.solver, Exact) else Status.LOCAL
+    geometry = _describe(sample.n_samples, level, u, settings.constant, sign)
+    if best is not None and sample.is_reversed:
+        status, value = Status.REVERSED, 2.0
     elif best is not None:
         first, second = (
             min(1.0, float(class_error(n - m, delta)) + m / n)
             for n, m, delta in zip(sample.n_samples, geometry.slack, geometry.deltas, strict=True)
         )
         errors = (first, second)
-    if best is None and not isinstance(settings.fallback, str):
-        threshold = float(sample.from_units(settings.fallback))
-    return Solution(
-        Found(threshold, (threshold, threshold), errors, value), status, geometry=geometry
-    )
+    found = Found(threshold, (threshold, threshold), errors, value)
+    return Solution(found, status, geometry=geometry)
 
 
-def _describe(sample: ScoreSample, level: Levels, u: Pair, constant: float) -> SupportGeometry:
-    """Return the paper's quantities at a level, in units of the given scores."""
-
-    def units(values: FloatArray) -> Pair:
-        return float(values[0]), float(values[1])
-
-    rows = sample.n_samples
-    (low1, low2), (high1, high2) = units(level.low), units(level.high)
-    log_deltas = (-0.5 * u[0] ** 2, -0.5 * u[1] ** 2)
-    return SupportGeometry(
-        deltas=(float(np.exp(log_deltas[0])), float(np.exp(log_deltas[1]))),
-        log_deltas=log_deltas,
-        means=units(level.mean * [1, -1]),
-        radii=units(level.radius),
-        confidence_radii=units(level.radius + level.step * (constant + np.array(u))),
-        supports=((low1, high1), (-high2, -low2)),
-        slack=(int(rows[0] - level.n[0]), int(rows[1] - level.n[1])),
-    )
+def _describe(
+    n_samples: tuple[int, int], level: Levels, u: Pair, constant: float, sign: float
+) -> SupportGeometry:
+    """Return the paper's quantities at a level; a sign of -1 mirrors them back."""
+    log_deltas, (low, high) = -0.5 * np.square(u), (level.low, level.high)
+    ends = sign * np.array([[low[0], high[0]], [-high[1], -low[1]]])
+    pairs: list[Any] = [
+        tuple(values.tolist())
+        for values in (
+            np.exp(log_deltas),
+            log_deltas,
+            sign * level.mean * [1, -1],
+            level.radius,
+            level.radius + level.step * (constant + np.array(u)),
+        )
+    ]
+    pairs.append(tuple(map(tuple, np.sort(ends).tolist())))
+    pairs.append(tuple((np.array(n_samples) - level.n).astype(int).tolist()))
+    return SupportGeometry(*pairs)
 
 
 def _settle(threshold: float, level: Levels) -> float:
@@ -703,8 +694,6 @@ class SupportRadius(PairCurve):
     name = "support"
     claim = Claim.NOMINAL
     assumptions = "Independent scores, and a support whose radius is that of the sample."
-    formula = "min over m of m/n + (1 - d)/(n - m + 1) + d, d = exp(-((t - edge)/a - c)^2 / 2)"
-    reference = "Clifford et al. 2024, ECAI"
     default_rule = Sum()
     spreads_rows = False
 

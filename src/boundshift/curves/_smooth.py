@@ -8,12 +8,10 @@ import numpy as np
 from scipy.special import expit, ndtr, stdtr
 
 from boundshift._scores import Scores, ScoreSample, n_nodes, pooled_spread, robust_std
-from boundshift._search import ErrorsAt, Found
+from boundshift._search import ErrorsAt
 from boundshift._typing import FloatArray
 from boundshift._validation import as_positive
 from boundshift.curves._base import Claim, PairCurve, ShapeCurve, Tail, count_above
-from boundshift.exceptions import InvalidInputError
-from boundshift.rules import Rule
 
 # Smoothed: the grid and the kernel on it.
 _CELLS_PER_BANDWIDTH = 32
@@ -21,8 +19,6 @@ _KERNEL_REACH = 9 * _CELLS_PER_BANDWIDTH  # a normal tail beyond 9 is below 1e-1
 _MOST_KERNEL_CELLS = 1 << 16
 _OFFSETS = np.arange(-_KERNEL_REACH, _KERNEL_REACH + 1)
 _ROUNDED_OFF = ndtr(_OFFSETS / _CELLS_PER_BANDWIDTH) - (_OFFSETS > 0) - 0.5 * (_OFFSETS == 0)
-# StudentT: the most robust standard deviations between a row and its class's median.
-_MOST_SPREADS = 1e9
 # Logistic: the grid and the penalty of the fit.
 CELLS_PER_SPREAD = 64
 _MOST_CELLS = 1 << 14  # on each side of the middle
@@ -42,7 +38,8 @@ class Smoothed(ShapeCurve):
     counted on a grid of 32 cells a bandwidth, so the cost does not grow with the number of
     boundaries looked at; the error of that is below 1e-4 within 1,024 bandwidths of the class's
     median, and rows beyond count as if they stood there. A class of one row, or of equal rows,
-    takes the spread within both classes.
+    takes the spread within both classes. The bandwidth is that of Silverman (1986, Density
+    Estimation, section 3.4).
 
     Parameters
     ----------
@@ -60,8 +57,6 @@ class Smoothed(ShapeCurve):
     name = "smoothed"
     claim = Claim.AVERAGE_CASE
     assumptions = "The class's scores have a smooth density."
-    formula = "mean of Phi((s - t) / h), h = b min(sd, 2 IQR / 1.349) n^(-1/5)"
-    reference = "Silverman 1986, Density Estimation, section 3.4"
 
     bandwidth: float = 1.0
 
@@ -103,8 +98,10 @@ def _tail_on_grid(scores: Scores, h: float) -> tuple[float, FloatArray, FloatArr
 class StudentT(ShapeCurve):
     """Predictive tail of a normal class whose mean and spread are estimated.
 
+    Student's t of Geisser (1993, Predictive Inference, chapter 2).
+
     A class of one row, or of equal rows, takes the spread within both classes. A single far row
-    moves mean and spread; one that is absurdly far is refused.
+    moves mean and spread; "blend" bears it.
 
     Examples
     --------
@@ -117,33 +114,14 @@ class StudentT(ShapeCurve):
     name = "student-t"
     claim = Claim.AVERAGE_CASE
     assumptions = "The class's scores are normal."
-    formula = "P(T > (t - mean) / (s sqrt(1 + 1/n))), T with n - 1 degrees of freedom"
-    reference = "Geisser 1993, Predictive Inference, chapter 2"
 
     def tail(self, scores: Scores, pooled: float) -> Tail:
         """Return the function from boundaries to the claimed share of the class above them."""
-        spread = scores.std or pooled
-        scale = spread * float(np.sqrt(1 + 1 / scores.n))
+        scale = (scores.std or pooled) * float(np.sqrt(1 + 1 / scores.n))
+        if scale == 0:
+            return lambda t: np.where(t < scores.mean, 1.0, 0.0)
         degrees = max(scores.n - 1, 1)
-
-        def above(t: FloatArray) -> FloatArray:
-            if scale == 0:
-                return np.where(t < scores.mean, 1.0, 0.0)
-            return np.asarray(stdtr(degrees, (scores.mean - t) / scale))
-
-        return above
-
-    def _search(self, sample: ScoreSample, rule: Rule) -> Found:
-        for scores in (sample.negative, sample.positive):
-            usual = robust_std(scores)
-            farthest = max(scores.maximum - scores.median, scores.median - scores.minimum)
-            if usual and farthest > _MOST_SPREADS * usual:
-                raise InvalidInputError(
-                    "`y_score` must be about normal in each class for the curve 'student-t', got "
-                    f"a row {farthest / usual:.0e} spreads away from the median of its class. Drop "
-                    "such rows, or use the curve 'blend', which no single row can move far."
-                )
-        return super()._search(sample, rule)
+        return lambda t: np.asarray(stdtr(degrees, (scores.mean - t) / scale))
 
 
 @dataclass(frozen=True)
@@ -156,7 +134,7 @@ class Logistic(PairCurve):
 
     with a and b of greatest likelihood. Every row counts for both classes, by its probability to
     belong to each, so a rare class draws on all rows. The sum of both errors is least where
-    :math:`\pi` equals the share of the positive class.
+    :math:`\pi` equals the share of the positive class. The calibration is that of Platt (1999).
 
     Scores are counted on a grid of 64 cells a standard deviation, so the cost does not grow with
     the number of boundaries looked at; the error of that is below 1e-4 as long as all scores lie
@@ -175,8 +153,6 @@ class Logistic(PairCurve):
     name = "logistic"
     claim = Claim.AVERAGE_CASE
     assumptions = "The log-odds of the classes are linear in the score."
-    formula = "share beyond t, each row counted by its calibrated probability of the class"
-    reference = "Platt 1999, Probabilistic outputs for support vector machines"
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
         """Return the function from boundaries to the claimed error rates (negative, positive)."""
@@ -284,7 +260,8 @@ class Blend(PairCurve):
               + \frac{m}{n_i + m}\, U_i^{\text{logistic}}(t)
 
     With few rows of a class its error comes from a logistic calibration on the rows of both
-    classes; with many, from its own kernel-smoothed scores, which assume no shape.
+    classes; with many, from its own kernel-smoothed scores, which assume no shape. Efron and
+    Morris (1975, JASA 70) shrink small groups in this way.
 
     Parameters
     ----------
@@ -303,8 +280,6 @@ class Blend(PairCurve):
     name = "blend"
     claim = Claim.AVERAGE_CASE
     assumptions = "Smooth densities; linear log-odds only as far as a class has few rows."
-    formula = "n/(n + m) smoothed + m/(n + m) logistic, class by class"
-    reference = "Efron & Morris 1975, JASA 70, on shrinking small groups towards the whole"
 
     rows: float = 10.0
 
