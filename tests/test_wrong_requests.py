@@ -152,10 +152,6 @@ WRONG = {
     "three columns of costs": (lambda: ask(row_cost=np.ones((N, 3))), "got shape (60, 3)"),
     "no group": (lambda: find_boundaries(Y, S, np.full(N, np.nan)), "the group of every row"),
     "a shrinkage below 0": (lambda: find_boundaries(Y, S, Y, rows=-1), "`rows` must be a finite"),
-    "joint without floors": (
-        lambda: find_boundaries(Y, S, np.zeros(N), joint=True),
-        "`joint` must be False where no floors",
-    ),
     "clusters in groups": (
         lambda: find_boundaries(Y, S, Y, cluster=S),
         "`cluster` must be left out of find_boundaries",

@@ -18,7 +18,6 @@ from boundshift._scores import Scale, ScoreSample
 from boundshift._search import ErrorsAt, Found, search_between, search_gaps, search_line
 from boundshift._status import Status
 from boundshift._validation import (
-    as_choice,
     as_column,
     as_known_scores,
     as_positive,
@@ -60,8 +59,6 @@ class GroupBoundaries(Record, Mapping[Any, Boundary]):
     rows : float
         Rows of a class at which a group's own rows and all rows have equal weight; 0 if nothing
         was shrunk.
-    joint : bool, default=False
-        Whether promised floors hold in all groups together; else in each group by itself.
 
     Examples
     --------
@@ -76,7 +73,6 @@ class GroupBoundaries(Record, Mapping[Any, Boundary]):
     common: Boundary
     counts: dict[Any, GroupCounts]
     rows: float
-    joint: bool = False
 
     _format: ClassVar[str] = "boundshift.groups"
 
@@ -170,7 +166,6 @@ def find_boundaries(
     rule: str | Rule | None = None,
     pos_label: object = None,
     rows: float = ROWS,
-    joint: bool = False,
     scale: Scale = "auto",
     **unsupported: object,
 ) -> GroupBoundaries:
@@ -194,11 +189,6 @@ def find_boundaries(
         The number m of rows of a class at which the group's own rows and all rows have equal
         weight; 0 does not shrink. Promised floors and the paper's method never shrink: no promise
         can be borrowed.
-    joint : bool, default=False
-        Whether floors are promised of all groups together. False: each group's floors hold with
-        the confidence, so that of many groups some may break theirs. True: with that confidence no
-        group breaks any; each of G groups gets 1/G of the probability to fail (Bonferroni). The
-        common boundary keeps its own confidence.
     scale : {"auto", "probability", "raw"}, default="auto"
         As in :func:`~boundshift.find_boundary`. All rows together tell whether scores are
         probabilities, so that groups and common boundary are on one scale.
@@ -220,6 +210,9 @@ def find_boundaries(
 
     Rules that depend on the prevalence use the group's, shrunk in the same way.
 
+    Promised floors hold in each group by itself, so that of many groups some may break theirs. For
+    all of G groups together pass ``Floors(recall=0.9, confidence=1 - 0.05 / G)`` (Bonferroni).
+
     Examples
     --------
     >>> import numpy as np
@@ -237,64 +230,42 @@ def find_boundaries(
             f"`{name}` must be left out of find_boundaries, got one. Pass the rows of each group "
             "to find_boundary, which takes sample_weight, row_cost and cluster."
         )
-    as_choice("joint", joint, (True, False))
-    claim, aim = choose_claims(curve, rule)
-    m = shrinkage(rows, claim)
-    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=aim.symmetric)
+    curve, rule = choose_claims(curve, rule)
+    m = as_positive("rows", rows, "Use 20, or 0 for no shrinkage.", zero=True)
+    if isinstance(curve, ConfidenceCurve | SupportRadius):
+        m = 0.0
+    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=rule.symmetric)
     groups, codes = _encode(by, len(scores))
     everyone = ScoreSample.from_rows(is_positive, scores, labels).on_scale(scale)
-    samples = {}
+    common = decide(everyone, curve, rule)
+    boundaries, counts = {}, {}
     for code, group in enumerate(groups):
         mine = codes == code
-        samples[group] = everyone.part(
+        sample = everyone.part(
             np.sort(scores[mine & ~is_positive]), np.sort(scores[mine & is_positive])
         )
-    found = decide_groups(samples, everyone, claim, aim, m, joint)
-    warn_of_groups(found.boundaries, stacklevel=3)
-    return found
-
-
-def shrinkage(rows: float, curve: ErrorCurve) -> float:
-    """Return the m of `find_boundaries`, 0 for curves that promise or that are the paper's."""
-    m = as_positive("rows", rows, "Use 20, or 0 for no shrinkage.", zero=True)
-    return 0.0 if isinstance(curve, ConfidenceCurve | SupportRadius) else m
-
-
-def decide_groups(
-    samples: Mapping[Any, ScoreSample],
-    everyone: ScoreSample,
-    curve: ErrorCurve,
-    rule: Rule,
-    rows: float,
-    joint: bool = False,
-) -> GroupBoundaries:
-    """Return the boundary of each group's sample, shrunk towards that of all rows."""
-    common = decide(everyone, curve, rule)
-    if joint:
-        if not (isinstance(rule, Floors) and isinstance(curve, ConfidenceCurve)):
-            raise InvalidInputError(
-                f"`joint` must be False where no floors are promised, got True with {rule!r}. Use "
-                "rule=Floors(recall=0.9), for example."
-            )
-        each = 1.0 - curve.delta / len(samples)
-        curve = replace(curve, confidence=each)
-        rule = rule if rule.confidence == "auto" else replace(rule, confidence=each)
-    boundaries, counts = {}, {}
-    for group, sample in samples.items():
+        boundary = common
         if all(sample.n_samples):
-            boundary = _decide_group(sample, everyone, curve, rule, rows)
-        else:
-            boundary = common
-            if isinstance(curve, ConfidenceCurve):
-                why = (
-                    f"Group {group!r} lacks rows of a class, so nothing can be promised of it; the "
-                    "common boundary stands in. Collect rows of both classes there."
-                )
-                boundary = restate(common, Status.UNMET, why)
+            boundary = _decide_group(sample, everyone, curve, rule, m)
+        elif isinstance(curve, ConfidenceCurve):
+            why = (
+                f"Group {group!r} lacks rows of a class, so nothing can be promised of it; the "
+                "common boundary stands in. Collect rows of both classes there."
+            )
+            boundary = restate(common, Status.UNMET, why)
         above, below = sample.count_wrong(sample.from_units([boundary.threshold]))
         boundaries[group] = boundary
         counts[group] = GroupCounts(*sample.n_samples, int(above[0]), int(below[0]))
-    return GroupBoundaries(boundaries, common, counts, rows, joint)
+    doubts = [(group, b) for group, b in boundaries.items() if b.needs_a_look]
+    if doubts:
+        group, boundary = doubts[0]
+        warnings.warn(
+            f"The boundaries of {len(doubts)} of {len(boundaries)} groups need a second look. "
+            f"First, {group!r}: {boundary.message}",
+            BoundaryWarning,
+            stacklevel=2,
+        )
+    return GroupBoundaries(boundaries, common, counts, m)
 
 
 def _decide_group(
@@ -348,7 +319,10 @@ def _encode(
     """Return the groups in order of appearance, and the number of each row's group."""
     given = as_column("by", by, "Pass the column that names the group of each row.", n_rows)
     if not missing and count_missing(given):
-        raise missing_groups()
+        raise InvalidInputError(
+            "`by` must name the group of every row, got missing ones. Drop those rows, or give "
+            "them a group of their own."
+        )
     known: dict[Any, int] = {}
     try:
         codes = np.array([known.setdefault(group, len(known)) for group in given.tolist()], np.intp)
@@ -357,24 +331,3 @@ def _encode(
             f"`by` must hold names or numbers, got {given[0]!r}. Pass one value for each row."
         ) from None
     return list(known), codes
-
-
-def missing_groups() -> InvalidInputError:
-    """Return the error for rows without a group."""
-    return InvalidInputError(
-        "`by` must name the group of every row, got missing ones. Drop those rows, or give them a "
-        "group of their own."
-    )
-
-
-def warn_of_groups(boundaries: dict[Any, Boundary], stacklevel: int) -> None:
-    """Warn once of all groups whose boundary needs a second look."""
-    doubts = [(group, b) for group, b in boundaries.items() if b.needs_a_look]
-    if doubts:
-        group, boundary = doubts[0]
-        warnings.warn(
-            f"The boundaries of {len(doubts)} of {len(boundaries)} groups need a second look. "
-            f"First, {group!r}: {boundary.message}",
-            BoundaryWarning,
-            stacklevel=stacklevel,
-        )

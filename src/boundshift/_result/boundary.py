@@ -387,12 +387,8 @@ def answer_in_kind(scores: Any, labels: NDArray[Any]) -> Any:
     if polars is not None and isinstance(scores, polars.Series):
         # Polars would make a column of objects from an array of objects.
         return polars.Series(scores.name, labels.tolist() if labels.dtype == object else labels)
-    if arrow is not None and isinstance(scores, arrow.Array):
+    if arrow is not None and isinstance(scores, arrow.Array | arrow.ChunkedArray):
         return arrow.array(labels)
-    if arrow is not None and isinstance(scores, arrow.ChunkedArray):
-        ends = np.cumsum([len(chunk) for chunk in scores.chunks])[:-1]
-        kind = arrow.array(labels).type
-        return arrow.chunked_array(np.split(labels, ends) if scores.num_chunks else [], kind)
     return labels
 
 
