@@ -4,24 +4,23 @@ import re
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
 import boundshift
 from boundshift import BoundShiftClassifier, find_boundary, streaming
+from tests.docs.pages import between, read
+from tests.problems import two_normals
 
 ROOT = Path(boundshift.__file__).parent
-PAGE = Path(__file__).parents[2] / "docs" / "architecture.md"
-TEXT = PAGE.read_text(encoding="utf-8")
+TEXT = read("architecture.md")
 # Which of their files run depends on the default; the page names some of them.
 CLAIMS = ("curves/", "rules/")
 
 
-def files_run(call, twice=True):
+def files_run(call):
     """Return the files of the package in which a function runs, in the order of first entry."""
-    if twice:
-        call()  # what is imported on the way is not on the path
+    call()  # what is imported on the way is not on the path
     seen = {}
 
     def enter(frame, event, argument):
@@ -37,26 +36,24 @@ def files_run(call, twice=True):
     return list(seen)
 
 
-def scores():
-    y = np.repeat([0, 1], [300, 30])
-    return y, np.random.default_rng(0).normal(size=330) + 2 * y
+SCORES = two_normals(300, 30, 2.0)
 
 
 def memory():
-    find_boundary(*scores())
+    find_boundary(*SCORES)
 
 
 def paper():
-    find_boundary(*scores(), curve="paper")
+    find_boundary(*SCORES, curve="paper")
 
 
 def classifier():
-    y, s = scores()
+    y, s = SCORES
     BoundShiftClassifier(LogisticRegression()).fit(s[:, None], y).predict(s[:, None])
 
 
 def listed(path):
-    block = TEXT.partition(f"<!-- path {path} -->\n")[2].partition("<!-- /path -->")[0]
+    block = between(TEXT, f"path {path}", "path")
     return re.findall(r"^\d+\. `([\w/]+\.py)`", block, flags=re.MULTILINE)
 
 
@@ -68,8 +65,7 @@ def test_a_path_is_what_runs(path):
 
 
 def test_files_on_the_way_to_an_engine_are_there_and_those_of_any_engine_run():
-    y, s = scores()
-    run, shown = files_run(lambda: streaming.scan_boundary([(y, s)])), listed("spark")
+    run, shown = files_run(lambda: streaming.scan_boundary([SCORES])), listed("spark")
     assert all((ROOT / name).exists() for name in shown)
     assert set(shown) - set(run) == {"streaming/_frames.py"}
 

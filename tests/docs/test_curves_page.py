@@ -1,10 +1,7 @@
 """The page's table is made from the curves: `python tests/docs/test_curves_page.py` prints it."""
 
-from pathlib import Path
-
 from boundshift.curves import CURVES
-
-PAGE = Path(__file__).parents[2] / "docs" / "curves_and_rules.md"
+from tests.docs.pages import between, read
 
 # What the curves say of themselves in one line, set as mathematics.
 FORMULAS = {
@@ -38,8 +35,7 @@ def table() -> str:
 
 
 def test_the_page_shows_every_curve() -> None:
-    shown = PAGE.read_text(encoding="utf-8").partition("<!-- curves -->\n")[2]
-    assert shown.partition("<!-- /curves -->")[0] == table()
+    assert between(read("curves_and_rules.md"), "curves") == table()
 
 
 if __name__ == "__main__":

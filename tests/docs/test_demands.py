@@ -3,7 +3,6 @@
 import contextlib
 import re
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,8 +11,9 @@ from typer.testing import CliRunner
 
 from boundshift import BoundaryWarning, InvalidInputError
 from boundshift._app import app
+from tests.docs.pages import blocks, read, run
 
-PAGE = (Path(__file__).parents[2] / "docs" / "demands.md").read_text(encoding="utf-8")
+PAGE = read("demands.md")
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")]
     for line in PAGE.splitlines()
@@ -25,9 +25,7 @@ COMMANDS = {row[0]: row[3].strip("`") for row in ROWS if not row[3].startswith("
 
 @pytest.fixture(scope="module")
 def names():
-    found = {}
-    exec(re.search(r"```python\n(.*?)```", PAGE, re.DOTALL).group(1), found)
-    return found
+    return run(blocks(PAGE)[0], "demands.md")
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 import importlib.util
 import re
 from fnmatch import fnmatch
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,23 +17,15 @@ import boundshift.rules
 from boundshift import BoundShiftClassifier
 from boundshift._app import app
 from boundshift._boundary import choose_claims
+from tests.docs.pages import DOCS, between, blocks, read, run
 
-ROOT = Path(__file__).parents[2]
-DOCS = ROOT / "docs"
 PAGES = ["quick_start.md", "which_method.md", "your_model.md", "certificates.md", "command_line.md"]
-
-
-def blocks(page, language):
-    text = (DOCS / page).read_text(encoding="utf-8")
-    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
 def namespace():
     """Run what all blocks of the page about models begin with."""
-    names: dict[str, object] = {}
-    exec(blocks("your_model.md", "python")[0], names)
-    return names
+    return run(blocks(read("your_model.md"))[0], "your_model.md")
 
 
 MODELS = ["RandomForest", "SMOTE", "XGB", "LGBM", "CatBoost"]
@@ -43,7 +34,7 @@ MODELS = ["RandomForest", "SMOTE", "XGB", "LGBM", "CatBoost"]
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore:X does not have valid feature names")
 @pytest.mark.parametrize("model", MODELS)
 def test_each_model_is_shifted_by_the_lines_shown(namespace, model):
-    block = next(b for b in blocks("your_model.md", "python") if model in b)
+    block = next(b for b in blocks(read("your_model.md")) if model in b)
     exec(compile(block, f"your_model.md, {model}", "exec"), namespace)
     shifted = namespace["shifted"]
     assert set(shifted.predict(namespace["X_new"])) == {0, 1}
@@ -52,7 +43,7 @@ def test_each_model_is_shifted_by_the_lines_shown(namespace, model):
 
 
 def test_every_line_of_the_decision_table_can_be_passed():
-    text = (DOCS / "which_method.md").read_text(encoding="utf-8")
+    text = read("which_method.md")
     goals = text.partition("| you have")[2].partition("Other goals")[0]
     arguments = [cell for cell in re.findall(r"`([^`]+)`", goals) if "=" in cell]
     assert len(arguments) >= 15
@@ -68,7 +59,7 @@ def test_every_line_of_the_decision_table_can_be_passed():
 
 
 def test_every_line_about_rows_and_groups_runs():
-    text = (DOCS / "which_method.md").read_text(encoding="utf-8")
+    text = read("which_method.md")
     table = text.partition("Other goals")[2].partition("| which scores")[0]
     lines = re.findall(r"^\| [^|]+ \| `([^`]+)` \|", table, flags=re.MULTILINE)
     assert len(lines) >= 9
@@ -83,7 +74,7 @@ def test_every_line_about_rows_and_groups_runs():
 
 
 def test_every_rule_is_in_the_table_of_rules():
-    text = (DOCS / "curves_and_rules.md").read_text(encoding="utf-8")
+    text = read("curves_and_rules.md")
     table = text.partition("| name | what is best")[2].partition("\n\n")[0]
     names = {name: getattr(boundshift.rules, name) for name in boundshift.rules.__all__}
     written = re.findall(r"`(\w+\([^`]*\))` \|$", table, flags=re.MULTILINE)
@@ -95,7 +86,7 @@ def test_every_rule_is_in_the_table_of_rules():
 
 
 def test_the_api_page_has_every_public_name():
-    text = (DOCS / "api.rst").read_text(encoding="utf-8")
+    text = read("api.rst")
     listed = set(re.findall(r"^ {3,6}(?:\w+\.)?(\w+)$", text, flags=re.MULTILINE))
     excluded = re.search(r":exclude-members:([\w,\s]+)\n\n", text)[1]
     listed |= set(boundshift.rules.__all__) - set(re.findall(r"\w+", excluded))
@@ -110,8 +101,7 @@ def test_the_api_page_has_every_public_name():
 @pytest.fixture(scope="module")
 def migrant():
     """Run what the lines of the page about other tools begin with."""
-    names: dict[str, object] = {}
-    exec(blocks("coming_from.md", "python")[0], names)
+    names = run(blocks(read("coming_from.md"))[0], "coming_from.md")
     X, y = make_classification(4000, weights=[0.8], class_sep=1.5, random_state=0)
     names["X"], names["X_val"], names["y"], names["y_val"] = train_test_split(X, y, random_state=0)
     names["model"] = LogisticRegression()
@@ -123,8 +113,7 @@ def migrant():
 
 @pytest.mark.parametrize("tool", ["TunedThresholdClassifierCV", "cutpointr", "MAPIE"])
 def test_new_lines_for_old_ones_run(migrant, tool):
-    text = (DOCS / "coming_from.md").read_text(encoding="utf-8")
-    table = text.partition(f"<!-- pairs {tool} -->\n")[2].partition("<!-- /pairs -->")[0]
+    table = between(read("coming_from.md"), f"pairs {tool}", "pairs")
     lines = [row.split("|")[2].strip() for row in table.splitlines()[2:]]
     assert len(lines) >= 8
     for line in lines:
@@ -155,7 +144,7 @@ def test_the_command_line_page_has_every_command_and_option():
 def test_commands_on_the_pages_are_understood(page):
     """Every ``boundshift`` line of a page is parsed by the command that it calls."""
     group = typer.main.get_command(app)
-    text = "\n".join(blocks(page, "console"))
+    text = "\n".join(blocks(read(page), "console"))
     if page == "command_line.md":
         text += command_page()
     calls = r"^\$ (?:.*\| |\.venv/bin/)?boundshift (\w+) ?([^|\n#]*)"
@@ -167,7 +156,7 @@ def test_commands_on_the_pages_are_understood(page):
 
 def entries(page):
     """Return the pages in a page's tables of contents."""
-    found = blocks(page, r"\{toctree\}")
+    found = blocks(read(page), r"\{toctree\}")
     lines = [line for block in found for line in block.splitlines() if line and line[0] != ":"]
     return [re.sub(r".*<(.*)>", r"\1", line) for line in lines]
 

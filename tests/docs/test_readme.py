@@ -1,28 +1,17 @@
 import doctest
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from lab import demo
-from lab.claims.fresh import means_table, read
+from lab.claims import fresh
 from lab.experiment import RESULTS
-from lab.speed.speed import judged_table
+from tests.docs.pages import ROOT, between, blocks, read, run
 
-ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = read("../README.md")
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
-
-
-def python_blocks(text):
-    return re.findall(r"^```python\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
-
-
-def between(name, page="README.md"):
-    text = (ROOT / page).read_text(encoding="utf-8")
-    return text.partition(f"<!-- {name} -->\n")[2].partition(f"<!-- /{name} -->")[0]
 
 
 def test_the_readme_is_one_screen():
@@ -30,24 +19,18 @@ def test_the_readme_is_one_screen():
 
 
 def test_every_python_block_of_the_readme_runs(capsys):
-    blocks = python_blocks(README)
-    assert blocks
-    namespace: dict[str, object] = {}
-    for block in blocks:
-        exec(compile(block, "README.md", "exec"), namespace)
-    printed = capsys.readouterr().out
-    shown = re.search(r"^```text\n(.*?)^```", README, flags=re.DOTALL | re.MULTILINE)
-    assert printed == shown[1]
+    run("".join(blocks(README)), "README.md")
+    assert capsys.readouterr().out == blocks(README, "text")[0]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_console_blocks_show_what_python_answers(page):
     text = page.read_text(encoding="utf-8")
-    blocks = re.findall(r"^```pycon\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
-    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    runner = doctest.DocTestRunner(optionflags=flags)
     parser = doctest.DocTestParser()
     names: dict[str, object] = {}  # a page is read from top to bottom, as one session
-    for number, block in enumerate(blocks):
+    for number, block in enumerate(blocks(text, "pycon")):
         example = parser.get_doctest(block, {}, f"{page.name} block {number}", page.name, 0)
         example.globs = names
         runner.run(example, clear_globs=False)
@@ -65,7 +48,7 @@ def test_demo_table_is_what_the_demo_prints():
     runs = [demo.DemoRun(seed) for seed in range(demo.N_DRAWS)]
     rows = re.findall(
         r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$",
-        between("demo", "docs/reproduction.md"),
+        between(read("reproduction.md"), "demo"),
         flags=re.MULTILINE,
     )
     shown = {name: cells for name, *cells in rows}
@@ -80,10 +63,4 @@ def test_demo_table_is_what_the_demo_prints():
 
 def test_the_comparison_is_that_on_fresh_data():
     stored = json.loads((RESULTS / "fresh.json").read_text("utf-8"))
-    assert between("fresh means").strip() == means_table(read(stored)).strip()
-
-
-@pytest.mark.parametrize("name", ["speed", "training"])
-def test_speed_table_is_the_stored_one(name):
-    stored = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
-    assert between(name, "docs/speed.md").strip() == judged_table(stored)
+    assert between(README, "fresh means").strip() == fresh.means_table(fresh.read(stored)).strip()

@@ -8,7 +8,9 @@ import duckdb
 import jinja2
 import pytest
 
-PAGE = (Path(__file__).parents[2] / "docs" / "sql.md").read_text(encoding="utf-8")
+from tests.docs.pages import blocks, read, run
+
+PAGE = read("sql.md")
 COLUMNS = {"snowflake": "MARGIN"}
 ROWS = [(2.5,), (3.0,), (3.0000000000000004,), (None,)]
 EXPECTED = ["no", "no", "yes", None]
@@ -23,9 +25,7 @@ def shown(kind, name):
 @pytest.fixture(scope="module")
 def names():
     """Return what the first block of the page defines."""
-    found = {}
-    exec(re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1], found)
-    return found
+    return run(blocks(PAGE)[0], "sql.md")
 
 
 @pytest.mark.tool("SQL in nine dialects", "names['boundary'].to_sql(column, dialect=dialect)")
@@ -59,8 +59,7 @@ def test_duckdb_runs_it():
 
 def test_duckdb_finds_the_boundary_as_shown():
     block = shown("run", "duckdb").rstrip().splitlines()
-    found = {}
-    exec("\n".join([*block[:-1], f"rows = {block[-1]}"]), found)
+    found = run("\n".join([*block[:-1], f"rows = {block[-1]}"]), "sql.md")
     assert sum(row[-1] for row in found["rows"]) == 7000
     assert {row[1] for row in found["rows"]} == {False, True}
 

@@ -1,21 +1,15 @@
 """The page about other tools: its tests exist, its blocks run, its lines are as few as it says."""
 
 import ast
-import re
-from pathlib import Path
 
 import pytest
 
+from tests.docs import pages
+from tests.docs.pages import blocks, read
 from tests.docs.tool_matrix import HEAD, marked_tests, read_marks, table_of
 from tests.tracking import tracked_in
 
-ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
-
-
-def blocks(heading, language="python"):
-    section = PAGE.partition(f"## {heading}\n")[2].partition("\n## ")[0]
-    return re.findall(rf"^```{language}\n(.*?)^```", section, flags=re.DOTALL | re.MULTILINE)
+PAGE = read("tools.md")
 
 
 def test_the_table_has_every_tool_that_a_test_speaks_of():
@@ -31,10 +25,7 @@ def test_a_mark_cannot_show_lines_that_its_test_does_not_run():
 @pytest.fixture(scope="module")
 def beginning():
     """Run what the blocks begin with."""
-    found: dict[str, object] = {}
-    start = re.search(r"^```python\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
-    exec(start[1], found)
-    return found
+    return pages.run(blocks(PAGE)[0], "tools.md")
 
 
 @pytest.fixture
@@ -50,7 +41,7 @@ def store(tmp_path_factory):
 
 
 def run(tool, names):
-    (block,) = blocks(tool)
+    (block,) = blocks(PAGE.partition(f"## {tool}\n")[2].partition("\n## ")[0])
     exec(compile(block, f"tools.md, {tool}", "exec"), names)
 
 

@@ -60,8 +60,8 @@ def _check_shown(code: str, function: ast.FunctionDef, file: str) -> None:
     """Let no mark show lines that its test does not run."""
     body = " ".join(ast.unparse(part) for part in function.body)
     if file == "docs/test_tools_page.py":  # runs the blocks of the page
-        blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.S | re.M)
-        body = " ".join(ast.unparse(ast.parse(block)) for block in blocks)
+        shown = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.S | re.M)
+        body = " ".join(ast.unparse(ast.parse(block)) for block in shown)
     for statement in ast.parse(code).body:
         if ast.unparse(statement) not in body:
             raise ValueError(f"{file}, {function.name}: {ast.unparse(statement)!r} is not run.")
