@@ -369,8 +369,8 @@ default="auto"
         confidence : float, default=0.95
             Between 0 and 1.
         **options : dict
-            Those of :func:`~boundshift.certify`: `joint`, `chosen_here`, `scores`; for two classes
-            also `cluster` (rows of one patient, say), `sample_weight`, `probability` and
+            `joint` and `chosen_here` of :func:`~boundshift.certify`; for two classes also `scores`,
+            `sample_weight`, `cluster` (which rows are of one patient, say), `probability` and
             `least_probability`.
 
         Returns
@@ -389,18 +389,18 @@ default="auto"
         'certified'
         """
         check_is_fitted(self)
-        self._check_known(y)
+        X, y = self._check_known(X, y)
         if len(self.classes_) == 2:
             found = certify(y, self.positive_scores(X), self.boundary_, confidence, **options)
         else:
-            others = sorted(set(options) - {"joint", "chosen_here", "scores"})
+            others = sorted(set(options) - {"joint", "chosen_here"})
             if others:
                 raise InvalidInputError(
                     f"`{others[0]}` must go with two classes, got {len(self.classes_)}. Leave it "
                     "out, or fit on y == label to tell one from the rest."
                 )
             number, labels = np.searchsorted(self.classes_, y), tuple(self.classes_.tolist())
-            is_wrong = self.predict(X) != np.asarray(y)
+            is_wrong = self.predict(X) != y
             found = certify_rows(number, is_wrong, labels, confidence=confidence, **options)
         is_paid = bool(options.get("chosen_here", False)) and self._is_prefit
         reason = "" if is_paid else self._warn_of_reuse(X, y)
@@ -426,7 +426,7 @@ default="auto"
             ``fit``, unless the model was trained elsewhere; a warning says how many.
         """
         scores = self.positive_scores(X)
-        self._check_known(y)
+        X, y = self._check_known(X, y)
         known = {"pos_label": self.boundary_.labels[1], "scale": self.boundary_.scale}
         zone = find_zone(y, scores, **(known | options))
         return zone if self._is_prefit else replace(zone, reason=self._warn_of_reuse(X, y))
@@ -490,8 +490,7 @@ default="auto"
         Of 100 sick rows the shifted model is expected to miss ...
         """
         check_is_fitted(self)
-        X, y = indexable(X, y)
-        self._check_known(y)
+        X, y = self._check_known(X, y)
         # The room of reports imports this one.
         make = import_module("boundshift.report").report_classifier
         rows = {"by": by, "row_cost": row_cost, "sample_weight": sample_weight}
@@ -505,16 +504,18 @@ default="auto"
         is_named = isinstance(self.cv, str) and self.cv == "prefit"
         return is_named or isinstance(self.estimator, FrozenEstimator)
 
-    def _check_known(self, y: Any) -> None:
-        """Raise if some labels are not those of `fit`."""
+    def _check_known(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+        """Return rows and their labels; raise if some labels are not those of `fit`."""
         check_labels(y, "y")
-        known, found = self.classes_.tolist(), find_distinct(column_or_1d(y), "y").tolist()
-        other = [label for label in found if label not in known]
+        X, y = indexable(X, column_or_1d(y, warn=True))
+        known = self.classes_.tolist()
+        other = [label for label in find_distinct(y, "y").tolist() if label not in known]
         if other:
             raise InvalidInputError(
                 f"`y` must hold labels of `fit`, {known}, got {str(other[:5])[1:-1]}. Name the "
                 "classes as in fit."
             )
+        return X, y
 
     def _warn_of_reuse(self, X: Any, y: Any) -> str:
         """Warn if rows were used in fit; return how many as a reason, else nothing."""

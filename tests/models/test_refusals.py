@@ -38,20 +38,12 @@ def spent():
     return splits
 
 
-def weights(value, n=N):
-    found = np.ones(n, dtype=object)
-    found[7] = value
-    return {"given": {"sample_weight": found}}
-
-
 def oob(model=FOREST, **options):
     return {"model": model, "cv": "oob", **options}
 
 
 # What is asked for, and words of the answer.
 WRONG = {
-    "a curve": ({"curve": "x"}, "`curve` must be an ErrorCurve or one of"),
-    "a rule": ({"rule": "x"}, "`rule` must be a Rule or one of"),
     "a class": ({"pos_label": 2}, "`pos_label` must be one of the labels 0 and 1, got 2"),
     "many classes": ({"multi_class": "x"}, "'joint', 'pairwise', got 'x'"),
     "a response": ({"response_method": "x"}, "`response_method` must be one of 'auto'"),
@@ -85,11 +77,6 @@ WRONG = {
         },
         "weights for KNeighborsClassifier, which takes",
     ),
-    "few weights": ({"given": {"sample_weight": np.ones(N - 1)}}, "one value for each of 300 rows"),
-    "a table of weights": ({"given": {"sample_weight": np.ones((N, 2))}}, "one-dimensional"),
-    "a negative weight": (weights(-1.0), "`sample_weight` must be"),
-    "a missing weight": (weights(np.nan), "`sample_weight` must be"),
-    "a word as weight": (weights("x"), "`sample_weight` must be"),
     "a training part of one class": (
         {"rows": X[SORTED], "labels": Y[SORTED], "cv": KFold(3)},
         "in every training part: part 3 of 3, got only [0]. Use an int",

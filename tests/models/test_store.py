@@ -89,10 +89,6 @@ def test_json_has_no_word_that_json_does_not_know(boundary):
     assert all(math.isnan(error) for error in Boundary.from_json(text).errors)
 
 
-def test_an_unknown_field_is_left_aside(boundary):
-    assert Boundary.from_dict(boundary.to_dict() | {"later": 1}) == boundary
-
-
 def test_the_page_on_formats_names_every_field(boundary):
     page = Path(__file__).parents[2] / "docs" / "formats.md"
     text = page.read_text(encoding="utf-8")
