@@ -59,11 +59,6 @@ def bayes_risk_threshold(y_true: ArrayLike, y_score: ArrayLike) -> float:
     ----------
     A. Correa Bahnsen, A. Stojanovic, D. Aouada, B. Ottersten, "Improving credit card fraud
     detection with calibrated probabilities", SIAM International Conference on Data Mining, 2014.
-
-    Examples
-    --------
-    >>> round(bayes_risk_threshold([0, 0, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]), 9)
-    0.4
     """
     counts = ScoreCounts.of(y_true, y_score)
     c_fp, c_fn = counts.costs
@@ -110,11 +105,6 @@ def cost_threshold(y_true: ArrayLike, y_score: ArrayLike) -> float:
     References
     ----------
     V. Sheng, C. Ling, "Thresholding for making classifiers cost-sensitive", AAAI 2006.
-
-    Examples
-    --------
-    >>> round(cost_threshold([0, 0, 0, 1], [0.05, 0.1, 0.2, 0.4]), 9)
-    0.4
     """
     counts = ScoreCounts.of(y_true, y_score)
     counts.require_probabilities()
@@ -137,11 +127,6 @@ def prior_threshold(y_true: ArrayLike, y_score: ArrayLike) -> float:
     ----------
     G. Collell, D. Prelec, K. Patil, "A simple plug-in bagging ensemble based on threshold-moving
     for classifying binary and multiclass imbalanced data", Neurocomputing 275, 2018.
-
-    Examples
-    --------
-    >>> prior_threshold([0, 0, 0, 1], [0.1, 0.1, 0.2, 0.4])
-    0.25
     """
     counts = ScoreCounts.of(y_true, y_score)
     counts.require_probabilities()

@@ -74,13 +74,7 @@ class Experiment:
 
 
 def environment(*more: str) -> dict[str, Any]:
-    """Return the versions of Python and of the libraries that compute, and the kind of machine.
-
-    Examples
-    --------
-    >>> "pandas" in environment("pandas")
-    True
-    """
+    """Return the versions of Python and of the libraries that compute, and the kind of machine."""
     return {
         "boundshift": boundshift.__version__,
         "python": platform.python_version(),

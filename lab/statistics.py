@@ -47,12 +47,6 @@ def compare(ours: FloatArray, theirs: FloatArray) -> Paired:
     """Compare two methods on the same seeds by Wilcoxon's signed-rank test, two-sided.
 
     Ties are ranked with the others and then left out (Pratt).
-
-    Examples
-    --------
-    >>> pair = compare(np.array([0.8, 0.9, 0.7]), np.array([0.7, 0.9, 0.8]))
-    >>> pair.wins, pair.ties, pair.losses, pair.p_value
-    (1, 1, 1, 1.0)
     """
     both = ~(np.isnan(ours) | np.isnan(theirs))
     # A difference of the last digit is none.
@@ -65,25 +59,13 @@ def compare(ours: FloatArray, theirs: FloatArray) -> Paired:
 
 
 def average_ranks(values: ArrayLike) -> FloatArray:
-    """Return the mean rank of each column over the rows; 1 is the largest value, ties are shared.
-
-    Examples
-    --------
-    >>> average_ranks([[0.9, 0.8, 0.8], [0.5, 0.7, 0.6]]).tolist()
-    [2.0, 1.75, 2.25]
-    """
+    """Return the mean rank of each column over the rows; 1 is the largest, ties are shared."""
     ranks = rankdata(-np.round(np.asarray(values, dtype=np.float64), 12), axis=1)
     return np.asarray(ranks.mean(axis=0))
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
-    """Adjust p-values by Holm's step-down method.
-
-    Examples
-    --------
-    >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
-    {'a': 0.03, 'b': 0.06, 'c': 0.06}
-    """
+    """Adjust p-values by Holm's step-down method."""
     ordered = sorted(p_values, key=lambda name: p_values[name])
     adjusted, largest = {}, 0.0
     for position, name in enumerate(ordered):

@@ -87,12 +87,6 @@ def list_common(min_imbalance: float = 3.0, min_minority: int = 20) -> list[Comm
     """List the data sets that :func:`fetch_common` can load, sorted by name.
 
     The list is in the repository, so it is quick and needs no optional package.
-
-    Examples
-    --------
-    >>> sets = list_common(min_imbalance=3, min_minority=20)
-    >>> len(sets), sets[0].name, sets[0].family
-    (75, 'abalone-17_vs_7-8-9-10', 'abalone')
     """
     return [
         entry
@@ -115,12 +109,6 @@ def fetch_common(name: str) -> tuple[FloatArray, IntArray]:
     - other missing values are NaN, to be filled in from the training part alone;
     - a category becomes one 0/1 column per value, one column if there are two values;
     - a column that never varies is dropped.
-
-    Examples
-    --------
-    >>> X, y = fetch_common("yeast4")
-    >>> X.shape, int(y.sum())
-    ((1484, 8), 51)
     """
     if name not in _catalogue():
         raise InvalidInputError(f"`name` must be one that list_common lists, got {name!r}.")

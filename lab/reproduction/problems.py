@@ -83,11 +83,6 @@ def choose_problems(
 
     "synthetic" is the problem on scaled and on raw features; "all" holds MIMIC-III only if its
     file is given.
-
-    Examples
-    --------
-    >>> [problem.name for problem in choose_problems("synthetic")]
-    ['synthetic', 'synthetic-raw']
     """
     if choice == "mimic" and mimic_file is None:
         raise InvalidInputError(

@@ -47,14 +47,7 @@ class Split(NamedTuple):
 
 
 def suite_datasets() -> list[CommonDataset]:
-    """Return all binary data sets with imbalance above 3 and at least 20 minority rows.
-
-    Examples
-    --------
-    >>> sets = suite_datasets()
-    >>> len(sets), len({entry.family for entry in sets})
-    (75, 26)
-    """
+    """Return all binary data sets with imbalance above 3 and at least 20 minority rows."""
     return list_common(min_imbalance=3.0, min_minority=20)
 
 
@@ -69,11 +62,6 @@ def half_of(family: str) -> str:
 
     The list was drawn before any method was compared: families in the order of their minority
     rows, and of every two neighbours a coin sent one to each half. It stays.
-
-    Examples
-    --------
-    >>> half_of("yeast")
-    'choose'
     """
     return _halves()[family]
 

@@ -189,13 +189,7 @@ GOALS = ("f1", "mcc")
 
 
 def aiming_at(metric: str) -> list[str]:
-    """Return the methods that aim at F1 or MCC: the one that a user gets by `rule`, first.
-
-    Examples
-    --------
-    >>> aiming_at("mcc")[:2]
-    ['blend/mcc@fold-models', 'tuned/mcc']
-    """
+    """Return the methods that aim at F1 or MCC: the one that a user gets by `rule`, first."""
     asked = f"{choose_claims(rule=metric)[0].name}/{metric}"
     first = f"{asked}@{default_method().partition('@')[2]}"
     sources = ("fold-models", "out-of-fold")
@@ -204,13 +198,7 @@ def aiming_at(metric: str) -> list[str]:
 
 
 def default_method() -> str:
-    """Return the method that `BoundShiftClassifier` uses by default.
-
-    Examples
-    --------
-    >>> default_method() in METHODS
-    True
-    """
+    """Return the method that `BoundShiftClassifier` uses by default."""
     source = "out-of-fold" if BoundShiftClassifier(None).ensemble is False else "fold-models"
     return f"{_DEFAULT_CURVE.name}/{_DEFAULT_RULE.name}@{source}"
 
@@ -219,11 +207,6 @@ def choose_methods(patterns: Sequence[str] = ("*",)) -> list[str]:
     """Return the names of all methods that one of the patterns matches.
 
     Names may have ``*`` and ``?`` for any letters; those behind ``!`` are left out.
-
-    Examples
-    --------
-    >>> choose_methods(["smote", "smoothed/*@out*", "!*g-mean*", "!*mcc*"])
-    ['smote', 'smoothed/f1@out-of-fold', 'smoothed/sum@out-of-fold']
     """
     wanted = [pattern for pattern in patterns if not pattern.startswith("!")]
     unwanted = [pattern[1:] for pattern in patterns if pattern.startswith("!")]

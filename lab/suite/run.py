@@ -99,13 +99,7 @@ def run_suite(
 
 
 def choose_datasets(size: Size, half: HalfChoice = "both", rare: int = 0) -> list[CommonDataset]:
-    """Return the data sets of a suite; with few rare rows, those whose training part has more.
-
-    Examples
-    --------
-    >>> [len(choose_datasets(size)) for size in ("full", "quick")]
-    [75, 15]
-    """
+    """Return the data sets of a suite; with few rare rows, those whose training part has more."""
     least = 2 * max(rare, _DRAWN_FROM) + 2 if rare else 0
     datasets = [
         entry

@@ -43,3 +43,8 @@ def test_p_value_is_near_the_exact_one():
     signs = np.array(list(product([0, 1], repeat=12)))
     exact = np.mean(np.abs(signs @ ranks - middle) >= abs(seen - middle))
     assert compare(difference, np.zeros(12)).p_value == pytest.approx(exact, abs=0.03)
+
+
+def test_ties_count_for_nobody():
+    pair = compare(np.array([0.8, 0.9, 0.7]), np.array([0.7, 0.9, 0.8]))
+    assert (pair.wins, pair.ties, pair.losses, pair.p_value) == (1, 1, 1, 1.0)
