@@ -69,11 +69,6 @@ def candidates(negative, positive, options: Options) -> list[Candidate]:
     return found
 
 
-def best(negative, positive, options: Options) -> Candidate | None:
-    """Return the global optimum, the first of equals."""
-    return min(candidates(negative, positive, options), key=lambda c: c.loss, default=None)
-
-
 def centre_of(values: list[float], centre: str) -> float:
     """Return the mean or the median of sorted values."""
     n = len(values)

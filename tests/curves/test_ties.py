@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import make_classification
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import cross_val_predict
 
 from boundshift import find_boundary
@@ -20,17 +20,10 @@ from boundshift.rules import GMean, as_rule
 
 
 @cache
-def forest_scores(trees):
+def forest_scores():
     X, y = make_classification(1200, 8, weights=[0.9], random_state=3)
-    model = RandomForestClassifier(trees, random_state=0)
+    model = RandomForestClassifier(10, random_state=0)
     return y, cross_val_predict(model, X, y, method="predict_proba")[:, 1]
-
-
-@cache
-def stump_scores():
-    X, y = make_classification(1200, 8, weights=[0.9], random_state=3)
-    model = GradientBoostingClassifier(n_estimators=8, max_depth=1, random_state=0)
-    return y, cross_val_predict(model, X, y, method="decision_function")
 
 
 def drawn_scores(kind):
@@ -38,16 +31,13 @@ def drawn_scores(kind):
     y = np.repeat([0, 1], [900, 30])
     if kind == "integers":
         return y, np.clip(rng.poisson(2 + 3 * y), 0, 10).astype(float)
-    if kind == "labels":
-        return y, (rng.random(930) < np.where(y == 1, 0.8, 0.1)).astype(float)
     return y, np.where(rng.random(930) < np.where(y == 1, 0.3, 0.9), 0.0, rng.gamma(2 + y))
 
 
 PROBLEMS = {
     "integers": lambda: drawn_scores("integers"),
     "zero-inflated": lambda: drawn_scores("zero-inflated"),
-    "stumps": stump_scores,
-    **{f"forest of {n}": (lambda n=n: forest_scores(n)) for n in (10, 100)},
+    "forest": forest_scores,
 }
 
 

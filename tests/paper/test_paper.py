@@ -5,6 +5,7 @@ The solver itself is compared through `find_boundary`, its parts with independen
 
 import math
 import warnings
+from unittest.mock import patch
 
 import mpmath
 import numpy as np
@@ -235,57 +236,21 @@ def test_optimum_of_hundreds_of_levels_agrees_with_brute_force(kind, preset):
     check_optimum(upright(*draw_classes(np.random.default_rng(5), kind, 350, 40, 1.0)), preset)
 
 
-LARGE = ["normal", "whole", "heavy", "two humps", "skewed", "rounded", "outliers", "clumps"]
-
-
-def large_classes(rng, kind):
-    n, p = int(rng.integers(500, 4000)), int(rng.integers(2, rng.choice([60, 2000])))
-    gap = float(rng.choice([0.01, 0.1, 0.3, 1, 2, 4, 10]))
-    if kind == "outliers":
-        negative, positive = draw_classes(rng, "normal", n, p, gap)
-        negative[:3], positive[:1] = rng.normal(0, 1e6, 3), rng.normal(0, 1e6)
-        return negative, positive
-    if kind == "clumps":
-        humps = rng.choice([0.0, 3.0], n), rng.choice([1.5, 4.0], p)
-        return humps[0] + rng.normal(0, 1e-3, n), humps[1] + rng.normal(0, 1e-3, p)
-    return draw_classes(rng, kind, n, p, gap)
-
-
-def large_options(rng) -> SupportRadius:
-    def pick(*values):
-        return values[rng.integers(len(values))]
-
-    return SupportRadius(
-        gamma=pick(1.0, 2.0, 0.3),
-        constant=pick(0.0, 2.0, 0.5),
-        radius=pick("one-sided", "two-sided"),
-        slack=pick("binary", "continuous"),
-        penalty=pick("proportional", "count"),
-        alpha=pick((1.0, 1.0), (0.1, 0.1), (0.01, 0.02), (1.0, 3.0), (1e-3, 1e-3), (1e-6, 1e-6)),
-        budget=pick("all", 0.5, 300),
-        class_weight=pick((1.0, 1.0), (1.0, 5.0), (1e-3, 1e3)),
-        centre=pick("median", "mean"),
-    )
-
-
-# The first seeds of every kind, and those in which a level wins by a thousandth.
-PRUNED = [*((seed, kind) for kind in LARGE for seed in range(10)), (30, "whole"), (132, "whole")]
-PRUNED += [(45, "heavy"), (92, "two humps")]
-
-
-def test_no_level_that_wins_is_pruned(monkeypatch):
-    monkeypatch.setattr(paper, "_CHUNK", 1000)
-    for seed, kind in PRUNED:
-        rng = np.random.default_rng([seed, LARGE.index(kind)])
-        pair = upright(*large_classes(rng, kind))
-        problem = problem_of(pair, large_options(rng))
-        levels = problem.levels(np.arange(problem.last + 1))
-        levels = levels.take(levels.feasible)
-        losses = levels.constant + split_space(levels.ratio, levels.weight)[2]
-        pruned = problem.settings.solver.solve(problem)
-        assert (pruned is None) == (not len(losses)), (seed, kind)
-        if pruned is not None:
-            assert pruned.loss == pytest.approx(losses.min(), rel=1e-12, abs=0), (seed, kind)
+@many(60)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(KINDS), st.sampled_from([0.1, 1, 4]), OPTIONS)
+def test_no_level_that_wins_is_pruned(seed, kind, gap, options):
+    rng = np.random.default_rng(seed)
+    pair = draw_classes(rng, kind, int(rng.integers(500, 2000)), int(rng.integers(2, 500)), gap)
+    settings = SupportRadius(**options._asdict() | {"stop_at_zero": False})
+    problem = problem_of(upright(*pair), settings)
+    levels = problem.levels(np.arange(problem.last + 1))
+    levels = levels.take(levels.feasible)
+    losses = levels.constant + split_space(levels.ratio, levels.weight)[2]
+    with patch.object(paper, "_CHUNK", 1000):
+        pruned = settings.solver.solve(problem)
+    assert (pruned is None) == (not len(losses))
+    if pruned is not None:
+        assert pruned.loss == pytest.approx(losses.min(), rel=1e-12, abs=0)
 
 
 def test_exact_where_every_confidence_underflows():

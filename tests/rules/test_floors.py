@@ -27,7 +27,10 @@ LEAST = 0.95 - 2 * (0.05 * 0.95 / RUNS) ** 0.5
 def rates(y, predicted, prevalence=None):
     """Return all five rates, counted row by row."""
     share = y.mean() if prevalence is None else prevalence
-    recall, alarms = predicted[y == 1].mean(), predicted[y == 0].mean()
+    return all_rates(predicted[y == 1].mean(), predicted[y == 0].mean(), share)
+
+
+def all_rates(recall, alarms, share):
     flagged = share * recall + (1 - share) * alarms
     left = 1 - flagged
     return {
@@ -93,15 +96,7 @@ def test_with_counts_no_other_gap_that_meets_all_floors_is_better(prevalence):
 
 def true_rates(t, gap, prevalence):
     """Return the rates of two normal classes of variance 1, `gap` apart."""
-    recall, alarms = norm.sf(t - gap), norm.sf(t)
-    flagged = prevalence * recall + (1 - prevalence) * alarms
-    return {
-        "recall": recall,
-        "specificity": 1 - alarms,
-        "precision": prevalence * recall / flagged if flagged > 0 else 1.0,
-        "npv": (1 - prevalence) * (1 - alarms) / (1 - flagged) if flagged < 1 else 1.0,
-        "flagged": flagged,
-    }
+    return all_rates(norm.sf(t - gap), norm.sf(t), prevalence)
 
 
 # Floors, prevalence of the rows and of deployment, rows, distance of the classes, objective.
