@@ -94,11 +94,6 @@ def test_the_claims_of_reversed_scores_are_not_written_beside_their_lanes(proble
     assert "once the scores are negated" in all_texts(display)
 
 
-def test_large_classes_are_drawn_without_points():
-    y = np.repeat([0, 1], [3001, 30])
-    assert sum(points(ProjectionDisplay.from_predictions(y, np.arange(3031.0)))) == 30
-
-
 def test_a_classifier_is_drawn_by_its_scores_and_its_own_threshold():
     X, y = make_classification(400, weights=[0.9], random_state=0)
     labels = np.where(y == 1, "a sick", "well")  # the positive class is the lesser label
@@ -128,17 +123,6 @@ def test_fresh_rows_are_not_said_to_be_given_up(problem):
     display = ProjectionDisplay.from_predictions(y[1:], scores[1:], boundary=boundary)
     assert "given up" not in all_texts(display)
     assert "outside the support" in all_texts(display)
-
-
-def test_labels_name_the_lanes_and_the_title(problem):
-    y, scores = problem
-    labels = np.where(y == 1, "sick", "well")
-    axes = Figure().subplots()
-    display = ProjectionDisplay.from_predictions(labels, scores, pos_label="sick", ax=axes)
-    assert display.ax_ is axes
-    assert lane_texts(display)[0].startswith("class well\n300 rows")
-    assert lane_texts(display)[1].startswith("class sick\n30 rows")
-    assert display.ax_.get_title().startswith("Predict sick if")
 
 
 AWKWARD = {
