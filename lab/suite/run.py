@@ -19,11 +19,10 @@ from lab.markdown import fill
 from lab.methods import TIMES
 from lab.records import ScoreCache, checksum, to_json, write_records
 from lab.suite.data import MOST_ROWS, SETTINGS, HalfChoice, half_of, suite_datasets
-from lab.suite.figures import Picture
 from lab.suite.methods import METHODS, choose_methods, default_method
 from lab.suite.rows import SuiteRow, rows_of_fit
 from lab.suite.summary import summarise_half
-from lab.suite.tables import make_tables
+from lab.suite.tables import Picture, make_tables
 from lab.suite.train import MODELS, Fit, suite_cache, training_of
 
 DOCS = ROOT / "docs"

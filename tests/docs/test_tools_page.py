@@ -1,12 +1,10 @@
 """The page about other tools: its tests exist, its blocks run, its lines are as few as it says."""
 
-import ast
-
 import pytest
 
 from tests.docs import pages
 from tests.docs.pages import blocks, read
-from tests.docs.tool_matrix import HEAD, marked_tests, read_marks, table_of
+from tests.docs.tool_matrix import HEAD, marked_tests, table_of
 from tests.tracking import tracked_in
 
 PAGE = read("tools.md")
@@ -14,12 +12,6 @@ PAGE = read("tools.md")
 
 def test_the_table_has_every_tool_that_a_test_speaks_of():
     assert table_of(PAGE) == HEAD + "".join(mark.row() for mark in marked_tests())
-
-
-def test_a_mark_cannot_show_lines_that_its_test_does_not_run():
-    source = '@pytest.mark.tool("x", "run(2)")\ndef test_x():\n    run(1)\n'
-    with pytest.raises(ValueError, match=r"'run\(2\)' is not run"):
-        list(read_marks(ast.parse(source), "test_x.py"))
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import boundshift
@@ -12,12 +11,6 @@ ROOT = Path(__file__).parents[2]
 
 def test_the_package_is_not_the_source_s():
     assert not Path(boundshift.__file__).is_relative_to(ROOT / "src")
-
-
-def test_a_new_interpreter_finds_the_same():
-    code = "import boundshift; print(boundshift.__file__)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == boundshift.__file__
 
 
 def test_the_command_is_installed():

@@ -11,7 +11,7 @@ from sklearn.utils import Bunch
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from lab.data.common import fetch_common, list_common
-from lab.data.fresh import FRESH, fetch_fresh
+from lab.data.fresh import fetch_fresh
 from lab.data.paper import MIMIC_FEATURES, PAPER_DATASETS, load_mimic, paper_split
 
 CATALOGUE = list_common(min_imbalance=1, min_minority=1)
@@ -159,11 +159,6 @@ def test_wrong_files_of_mimic_are_refused(tmp_path, case):
     make, options, words = WRONG[case]
     with pytest.raises(InvalidInputError, match=words):
         load_mimic(make(tmp_path / "mimic.csv"), **options)
-
-
-def test_the_new_data_has_no_family_of_the_suite():
-    assert len(FRESH) == 22
-    assert not set(FRESH) & {entry.family for entry in CATALOGUE}
 
 
 def test_new_data_without_its_package_says_what_to_install(monkeypatch):

@@ -20,7 +20,6 @@ from lab.reproduction.run import ROWS, Setting, reproduce, run_protocol, stored_
 from lab.reproduction.tables import (
     Results,
     Row,
-    dataset_table,
     deviation_table,
     result_table,
 )
@@ -131,13 +130,6 @@ def results():
     return Results(rows)
 
 
-def test_the_data_sets_are_the_papers():
-    lines = {line[0]: line[1:] for line in dataset_table(PROBLEMS.values(), "paper").sections[""]}
-    assert lines["Pima Diabetes"] == ("8", "768", "250/25", "250/243")
-    # A figure that differs from the printed one would be followed by it in brackets.
-    assert not any("(" in cell for line in lines.values() for cell in line)
-
-
 def test_a_result_has_the_printed_value_and_the_difference_beside_it(results):
     table = result_table(results, "pima")
     assert "3 tried, 1 dropped" in table.caption
@@ -198,14 +190,3 @@ def test_the_printed_tables_come_out(slack):
         ("Pima Diabetes", "Paper's method, exact"),
         ("Hepatitis", "Paper's method, exact"),
     }
-
-
-def test_thirty_seeds_are_kept_none_failed_and_no_two_settings_of_ours_are_the_same():
-    rows = read_records(ROWS / "rows-honest-binary.csv.gz", Row)
-    assert {r.seed for r in rows} >= set(range(30))
-    assert all(r.kept and r.status != "FAILED" for r in rows)
-    found = {}
-    for row in rows:
-        if row.method.startswith("boundshift"):
-            found.setdefault(row.method, []).append((row.problem, row.seed, row.threshold))
-    assert len({tuple(thresholds) for thresholds in found.values()}) == len(found)

@@ -15,12 +15,11 @@ from lab.markdown import fill
 from lab.methods import METRICS, Method
 from lab.records import read_records
 from lab.suite.data import suite_datasets
-from lab.suite.figures import Picture, draw_gains
 from lab.suite.methods import METHODS, PANEL, default_method
 from lab.suite.rows import Results, SuiteRow, rows_of_fit
 from lab.suite.run import DOCS, choose_datasets, run_suite
 from lab.suite.summary import summarise, summarise_half
-from lab.suite.tables import make_tables
+from lab.suite.tables import Picture, make_tables
 from lab.suite.train import Fit
 
 DEFAULT = default_method()
@@ -122,14 +121,6 @@ def test_the_share_of_the_gain_is_told_for_all_and_for_few_rows(row):
         assert each["shares"][DEFAULT]["share"] == pytest.approx(0.75)
         assert each["shares"]["untouched"]["share"] == 0.0
     assert half["together"]["counts"]["datasets"] == 6
-
-
-def test_the_gains_are_drawn_one_line_a_method():
-    figure = draw_gains(["5", "10", "50", "all"], {"we": [0.9, 1, 1, 1], "they": [0.5] * 4}, "we")
-    (ax,) = figure.axes
-    solid = [line.get_xdata() for line in ax.lines if line.get_linestyle() == "-"]
-    # From 5 to 10 rows the data sets are the same; the line at 1 spans the picture.
-    assert [list(x) for x in solid] == [[0, 1], [0, 1], [0, 1]]
 
 
 def test_the_pages_in_the_documentation_are_made_from_the_stored_summary():
