@@ -138,7 +138,7 @@ class Scores:
             return 0.0
         deviation = self.value - self.mean
         # Squares of huge deviations would overflow, those of tiny ones vanish.
-        unit = _power_of_two(float(np.abs(deviation[[0, -1]]).max()))
+        unit = float(np.abs(deviation[[0, -1]]).max())
         squares = (deviation / unit) ** 2
         total = squares.sum() if self.count is None else self.count @ squares
         return unit * math.sqrt(float(total) / (self.n - 1))
@@ -243,13 +243,8 @@ def robust_std(scores: Scores) -> float:
 
 def pooled_spread(parts: list[tuple[float, float]], total: float) -> float:
     """Return the root of the weighted mean of squared spreads, given pairs (weight, spread)."""
-    unit = _power_of_two(max(spread for _, spread in parts))
-    return unit * math.sqrt(sum(times * (spread / unit) ** 2 for times, spread in parts) / total)
-
-
-def _power_of_two(value: float) -> float:
-    """Return a power of two of about this size; to divide by it changes no digit."""
-    return 2.0 ** min(math.frexp(value)[1], 1023)
+    # The hypotenuse neither overflows nor vanishes.
+    return math.hypot(*(math.sqrt(n) * spread for n, spread in parts)) / math.sqrt(total)
 
 
 # --- Log-odds -------------------------------------------------------------------------------------

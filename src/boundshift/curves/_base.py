@@ -181,10 +181,6 @@ class PairCurve(ErrorCurve):
         """Return the scores between which both tails are smooth, None if these are not known."""
         return None
 
-    def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
-        """Return the boundary at which the rule on this curve is least."""
-        return super().solve(sample.as_points() if self.spreads_rows else sample, rule)
-
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
         errors = self.errors(sample)
         if self.spreads_rows and len(sample.atoms):
