@@ -9,13 +9,15 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
 
-from boundshift import Cost, certify, find_boundary
+from boundshift import BoundShiftClassifier, Cost, certify, find_boundary
 from boundshift.report import ColumnUse, Report, RowDetails, collect_facts
 from tests.browser import console, open_browser, open_pages, requests
 from tests.report.problems import HOSTILE, NAMES, clopper_pearson, facts, rows, uniform
 
-PAGES = ("full", "hostile", "training", "paper", "cost")
+PAGES = ("full", "hostile", "training", "paper", "cost", "classes")
 TEST = rows(800, 90, seed=1)
 
 
@@ -53,6 +55,9 @@ def files(tmp_path_factory):
             top="boundshift predict fit new.csv --top {top}",
         ),
     }
+    X, illness = make_classification(900, n_classes=3, n_informative=5, random_state=1)
+    model = BoundShiftClassifier(LogisticRegression()).fit(X[:400], illness[:400])
+    pages["classes"] = model.report(X[400:], illness[400:]).facts
     return {name: Report(known).save(folder / f"{name}.html") for name, known in pages.items()}
 
 

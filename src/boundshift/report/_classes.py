@@ -20,6 +20,7 @@ from boundshift.models._decision import certify_rows
 from boundshift.models._scoring import find_winner
 from boundshift.report._goal import WORDS, Floor, State, keeps, say_floor
 from boundshift.report._sentences import (
+    FAIR,
     MISSED,
     UNPROVED,
     Answer,
@@ -213,7 +214,7 @@ def _verdict(evidence: ClassEvidence) -> dict[str, Any]:
     if certificate.certified:
         bound = claim(f"at most {at_most(certificate.error_bounds[k])}", certificate.confidence)
         parts += [Sentence(f"{told},"), Sentence(f"{bound}.", "certified")]
-        note = f"Measured on {evidence.matrix.sum():,} test rows. {_VALID}"
+        note = f"Measured on {evidence.matrix.sum():,} test rows. {_VALID} The rest are estimates."
     else:
         parts.append(Sentence(f"{told}."))
     told = " ".join(part.text for part in parts)
@@ -222,7 +223,7 @@ def _verdict(evidence: ClassEvidence) -> dict[str, Any]:
 
 _VALID = (
     "The bounds hold for all classes together. They are valid only if these rows were used neither "
-    "for training nor for choosing the biases. The other numbers are estimates."
+    "for training nor for choosing the biases."
 )
 
 
@@ -304,10 +305,8 @@ def _precision(evidence: ClassEvidence) -> Finding | None:
 
 def _claims(certificate: Certificate) -> list[Statement]:
     told = f"The share missed of each class is at most its bound ({sure(certificate.confidence)})"
-    status, reason = "estimate", _VALID
-    if not certificate.certified:
-        status, reason = "nominal", sentence(certificate.reason)
-    return [
-        Statement(told, certificate.status, reason),
-        Statement("Recall, precision and the comparison", status, reason),
-    ]
+    rest = "Recall, precision and the comparison"
+    if certificate.certified:
+        return [Statement(told, "certified", _VALID), Statement(rest, "estimate", FAIR)]
+    reason = sentence(certificate.reason)
+    return [Statement(each, "nominal", reason) for each in (told, rest)]

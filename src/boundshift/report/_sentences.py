@@ -40,6 +40,7 @@ _MANY_FLAGGED = 0.8
 _NEXT = 100  # further rows of which a claim speaks
 UNPROVED = "Do not use it yet: these rows do not show that it is better than chance."
 MISSED = "Improve it: the goal is missed."
+FAIR = "Fair estimates: these rows were used for nothing else."
 _MOST_GROUPS, _FEWEST_ROWS = 10, 20  # of a calibration
 
 
@@ -229,7 +230,7 @@ def _claims(evidence: Evidence) -> Iterator[Statement]:
     if claimed.status == "nominal":
         reason = sentence(shifted.reason)
     elif evidence.tested:
-        status, reason = "estimate", "Fair estimates: these rows were used for nothing else."
+        status, reason = "estimate", FAIR
     yield Statement("The observed error rates and the comparison of methods", status, reason)
 
 
