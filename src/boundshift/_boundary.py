@@ -274,7 +274,6 @@ def decide_on(
 def check_row_cost(
     curve: str | ErrorCurve | None, rule: str | Rule | None, sample_weight: ArrayLike | None
 ) -> None:
-    """Raise if costs by row are combined with a curve, weights or another rule."""
     chosen = Cost() if rule is None else as_rule(rule)
     if curve is not None or chosen != Cost() or sample_weight is not None:
         raise InvalidInputError(
@@ -320,7 +319,6 @@ def decide_by_cluster(
     pos_label: object = None,
     scale: Scale = "raw",
 ) -> Boundary:
-    """Return the boundary that keeps floors where rows come in clusters."""
     is_kept = isinstance(rule, Floors) and set(rule.asked) <= {"recall", "specificity"}
     if not isinstance(rule, Floors) or not is_kept or rule.level is None:
         raise InvalidInputError(
@@ -353,7 +351,6 @@ def _check_direction(sample: ScoreSample, rule: Rule) -> None:
 
 
 def _record(solution: Solution, sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Boundary:
-    """Return the record of a solution, in the units of the given scores."""
     found = solution.found
     above, below = sample.count_wrong(np.array([found.threshold]))
     threshold = sample.to_threshold(found.threshold)

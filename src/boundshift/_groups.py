@@ -291,7 +291,6 @@ class _Shrunk(ErrorCurve):
     rows: float
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
-        """Return the function from boundaries to both classes' mixed error rates."""
         own, common = self.own.errors(sample), self.own.errors(self.everyone)
         return shrunk(own, common, sample.n_samples, self.rows)
 
@@ -316,7 +315,6 @@ class _Shrunk(ErrorCurve):
 def _encode(
     by: ArrayLike, n_rows: int, *, missing: bool = False
 ) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return the groups in order of appearance, and the number of each row's group."""
     given = as_column("by", by, "Pass the column that names the group of each row.", n_rows)
     if not missing and count_missing(given):
         raise InvalidInputError(

@@ -148,7 +148,6 @@ def pair_boundaries(
     curve: ErrorCurve,
     rule_of: Callable[[Any, Any], Rule],
 ) -> dict[tuple[Any, Any], Boundary]:
-    """Return the boundaries that given biases make between the rows of two classes."""
     return _boundaries(biases, _pair_problems(y, scores, labels, curve, rule_of))
 
 
@@ -299,7 +298,6 @@ def _favour_few(biases: FloatArray, counts: NDArray[Any], pairs: Mapping[Pair, A
 
 
 def _joint_biases(counts: NDArray[Any], pairs: Mapping[Pair, _PairProblem]) -> FloatArray:
-    """Return the biases that are best for all pairs of classes together."""
     # From the largest class to the smallest, equal ones by their margins.
     margins: list[list[float]] = [[] for _ in counts]
     for (i, j), problem in pairs.items():
@@ -472,8 +470,6 @@ def _count_profile(
 
 
 class ClassRows(NamedTuple):
-    """Class numbers of rows, and their scores of every class."""
-
     y: NDArray[np.intp]
     scores: FloatArray
 

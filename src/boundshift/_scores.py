@@ -98,7 +98,6 @@ class Scores:
 
     @property
     def exact(self) -> bool:
-        """Whether every score is known."""
         return self.ends is None or bool((self.ends[0] == self.ends[1]).all())
 
     @property
@@ -484,7 +483,6 @@ class ScoreSample:
 
     @cached_property
     def extremes(self) -> tuple[float, float]:
-        """The least and the largest score."""
         known = [c for c in (self.negative, self.positive) if c.n]
         return min(c.minimum for c in known), max(c.maximum for c in known)
 
@@ -524,7 +522,6 @@ class ScoreSample:
 
     @cached_property
     def pooled_std(self) -> float:
-        """Standard deviation within the classes, both together."""
         classes = (self.negative, self.positive)
         return pooled_spread([(c.n - 1, c.std) for c in classes], max(sum(self.n_samples) - 2, 1))
 
@@ -587,7 +584,6 @@ def not_probabilities(found: str) -> InvalidInputError:
 
 
 def check_magnitude(largest: float) -> None:
-    """Raise if the largest magnitude of the scores is too large to compute with."""
     if largest > LARGEST_SCORE:
         raise InvalidInputError(
             f"`y_score` must be at most {LARGEST_SCORE:g} in magnitude, got {largest:.3g}. Drop "
@@ -616,7 +612,6 @@ def judge_weights(sample: ScoreSample) -> list[str]:
 
 
 def refuse_weights(sample: ScoreSample, name: str) -> None:
-    """Raise if rows have weights, for a curve that counts rows."""
     if sample.negative.is_weighted or sample.positive.is_weighted:
         raise InvalidInputError(
             f"`sample_weight` must be left out with the curve {name!r}, which counts rows, got "

@@ -51,8 +51,6 @@ class Found(NamedTuple):
 
 
 class _Effort(NamedTuple):
-    """How many boundaries a search evaluates."""
-
     quantiles: int  # of each class, to start from
     steps: int  # between two neighbours of the start
     valleys: int  # lowest ones to close in on
@@ -159,7 +157,6 @@ def _cut_runs(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _widest_run(gaps: IntArray, edges: FloatArray) -> tuple[int, int]:
-    """Return the first and the last gap of the widest run of neighbours."""
     runs = np.split(gaps, np.flatnonzero(np.diff(gaps) > 1) + 1)
     widest = max(runs, key=lambda run: edges[run[-1] + 1] - edges[run[0]])
     return int(widest[0]), int(widest[-1])
@@ -320,14 +317,12 @@ def _width(t: FloatArray) -> float:
 
 
 def _around(t: FloatArray, i: int) -> FloatArray:
-    """Return boundaries between the neighbours of one of them."""
     low, high = t[max(i - 1, 0)], t[min(i + 1, len(t) - 1)]
     closer = _CLOSER * ((high - low) / (len(_CLOSER) + 1)) + low
     return np.asarray(closer[(closer > low) & (closer < high) & (closer != t[i])])
 
 
 def _merged(places: Any, values: FloatArray, more: Any, more_values: FloatArray) -> tuple[Any, Any]:
-    """Return places in order, and the value at each."""
     places = np.concatenate([places, more])
     order = np.argsort(places, kind="stable")
     return places[order], np.concatenate([values, more_values])[order]

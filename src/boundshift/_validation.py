@@ -33,7 +33,6 @@ _COSTS = (
 
 
 def as_choice(name: str, value: object, choices: Sequence[object]) -> Any:
-    """Return `value` if it is one of `choices`."""
     if any(value is choice or value == choice for choice in choices):
         return value
     allowed = ", ".join(repr(choice) for choice in choices)
@@ -50,7 +49,6 @@ def nearest_name(given: object, names: Iterable[str]) -> str:
 def as_object(
     argument: str, given: Any, kind: type[Any], named: Mapping[str, Callable[[], _T]]
 ) -> _T:
-    """Return a curve or a rule given itself or its name."""
     if isinstance(given, kind):
         known: _T = given
         return known
@@ -85,7 +83,6 @@ def as_positive(name: str, value: object, remedy: str = "", *, zero: bool = Fals
 
 
 def as_share(name: str, value: object, remedy: str = "Use 0.95, for example.") -> float:
-    """Return `value` as a float strictly between 0 and 1."""
     number = as_positive(name, value, remedy)
     if number >= 1:
         raise InvalidInputError(f"`{name}` must be between 0 and 1, got {value!r}. {remedy}")
@@ -106,7 +103,6 @@ def as_pair(name: str, value: object, remedy: str = "") -> tuple[float, float]:
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
-    """Return the generator of random numbers of a seed."""
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31 - 1)
     try:
@@ -278,7 +274,6 @@ def as_rows(
 
 
 def as_labels(y_true: ArrayLike, name: str = "y_true") -> NDArray[Any]:
-    """Return labels as a one-dimensional array; missing ones stay missing."""
     labels = as_column(name, y_true, "Pass one label for each row.")
     if labels.dtype.kind == "c":
         raise InvalidInputError(f"`{name}` must not be complex, got {labels.dtype}. Use labels.")
@@ -402,7 +397,6 @@ def are_signs(labels: tuple[Any, Any]) -> bool:
 
 
 def as_weights(sample_weight: ArrayLike, n_rows: int) -> NDArray[np.float64]:
-    """Return weights as numbers of at least 0, one for each row."""
     weight = as_real_column("sample_weight", sample_weight, _FREQUENCIES, n_rows)
     bad = ~(np.isfinite(weight) & (weight >= 0))
     if bad.any():
@@ -422,7 +416,6 @@ def check_weight_sum(total: float) -> None:
 
 
 def check_weight_shape(shape: tuple[int, ...], n_rows: int) -> None:
-    """Raise unless there is one weight for each row."""
     if shape != (n_rows,):
         raise InvalidInputError(
             f"`sample_weight` must have one weight for each of {n_rows} rows, got the shape "
@@ -431,7 +424,6 @@ def check_weight_shape(shape: tuple[int, ...], n_rows: int) -> None:
 
 
 def not_frequencies(first: str, count: int) -> InvalidInputError:
-    """Return the error for weights that are negative or not finite."""
     return InvalidInputError(
         f"`sample_weight` must be finite and at least 0, got {first} and {count - 1} more like "
         f"it. {_FREQUENCIES}"
@@ -439,7 +431,6 @@ def not_frequencies(first: str, count: int) -> InvalidInputError:
 
 
 def no_weights() -> InvalidInputError:
-    """Return the error for weights that are all 0."""
     return InvalidInputError(
         "`sample_weight` must be above 0 for rows of both classes, got 0 for every row. "
         f"{_FREQUENCIES}"

@@ -80,7 +80,6 @@ def read_sample(
 
 
 def class_scores(sample: ScoreSample) -> tuple[FloatArray, FloatArray]:
-    """Return the sorted scores of both classes."""
     return sample.negative.value, sample.positive.value
 
 
@@ -100,7 +99,6 @@ def error_band(wrong: ArrayLike, n: ArrayLike, confidence: float) -> Band:
 
 
 def metrics_at(sample: ScoreSample, threshold: float) -> dict[str, float]:
-    """Return every binary metric at a threshold."""
     above = np.concatenate(class_scores(sample)) > threshold
     return binary_metrics(np.repeat([0, 1], sample.n_samples), above.astype(np.int64))
 
@@ -133,7 +131,6 @@ class ScoreAxis:
         return np.asarray(np.clip((drawn - self.low) / (self.high - self.low), 0.0, 1.0))
 
     def score(self, place: ArrayLike) -> FloatArray:
-        """Return the score at a place."""
         share = np.asarray(place, dtype=np.float64)
         drawn = self.low * (1 - share) + self.high * share
         return np.asarray(expit(drawn) if self.kind == "log-odds" else drawn)
@@ -164,7 +161,6 @@ class ScoreAxis:
 def choose_axis(
     samples: Sequence[ScoreSample], marks: Sequence[float], *, linear: bool = False
 ) -> ScoreAxis:
-    """Return an axis that shows the samples and all marks, such as thresholds and means."""
     classes = [scores for sample in samples for scores in class_scores(sample)]
     kind: Literal["linear", "log-odds"] = "linear"
     if (

@@ -120,12 +120,10 @@ def percent(share: float) -> str:
 
 
 def at_least(share: float) -> str:
-    """Return a lower bound in percent, rounded down."""
     return f"{floor(1000 * share + 1e-9) / 10:.1f}%"
 
 
 def at_most(share: float) -> str:
-    """Return an upper bound in percent, rounded up."""
     return f"{ceil(1000 * share - 1e-9) / 10:.1f}%"
 
 
@@ -135,7 +133,6 @@ def error_text(share: float) -> str:
 
 
 def sure(confidence: float) -> str:
-    """Return a confidence in words."""
     return f"{100 * confidence:.6g}% confidence"
 
 
@@ -145,7 +142,6 @@ def claim(bound: str, confidence: float, given: str = "") -> str:
 
 
 def sentence(reason: str) -> str:
-    """Return a reason as a sentence."""
     return f"{reason[:1].upper()}{reason[1:]}."
 
 

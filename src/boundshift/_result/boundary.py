@@ -371,7 +371,6 @@ def look_like_probabilities(low: float, high: float, n_samples: int, share: floa
 
 
 def check_probabilities(low: float, high: float) -> None:
-    """Raise if scores with these extremes cannot be probabilities."""
     if low < -_ROUNDING or high > 1.0 + _ROUNDING:
         raise InvalidInputError(
             "`y_score` must be probabilities, as the scores that chose the boundary were, got "
@@ -399,6 +398,5 @@ def restate(boundary: Boundary, status: Status, detail: str = "") -> Boundary:
 
 
 def warn_of(boundary: Boundary, stacklevel: int) -> None:
-    """Warn of a boundary that needs a second look."""
     if boundary.needs_a_look:
         warnings.warn(boundary.message, BoundaryWarning, stacklevel=stacklevel)

@@ -155,7 +155,6 @@ def _encode_fields(value: Any, *, as_text: bool = False) -> dict[str, Any]:
 
 
 def as_label(label: Any) -> bool | int | float | str:
-    """Return a label as JSON can carry it."""
     if isinstance(label, np.generic):
         label = label.item()
     if isinstance(label, bool | int | str) or (isinstance(label, float) and math.isfinite(label)):
@@ -238,7 +237,6 @@ def _refuse(name: str, rule: str, value: Any) -> InvalidInputError:
 
 
 def _restore(name: str, stored: Any, known: Mapping[str, type], unknown: type) -> Any:
-    """Return the curve or the rule of stored settings."""
     if not isinstance(stored, Mapping) or not isinstance(stored.get("name"), str):
         raise _refuse(name, "a name with its settings", stored)
     if stored["name"] not in known or stored["name"] == "metric":
