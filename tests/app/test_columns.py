@@ -107,15 +107,6 @@ def test_another_spelling_is_refused(spelling, cell):
         read_cells(pd.Series([cell, None], dtype=object), spelling, "x", "new.csv")
 
 
-@pytest.mark.parametrize(
-    "stored",
-    [None, {}, {"kind": "all"}, {"kind": "number", "decimal": "0"}, {"kind": "word", 1: 2}],
-)
-def test_a_spelling_that_no_fit_stored_is_refused(stored):
-    with pytest.raises(ValueError, match="spelling"):
-        Spelling.from_dict(stored)
-
-
 def test_the_first_wrong_cell_in_the_order_of_rows_is_shown():
     cells = pd.Series(["7", None, "south", "north", "south"])
     with pytest.raises(InvalidInputError, match="must hold numbers, got 'south'"):

@@ -20,12 +20,10 @@ from boundshift import (
     Cost,
     FBeta,
     Floors,
-    GroupBoundaries,
     InvalidInputError,
     Metric,
     Zone,
     certify,
-    find_boundaries,
     find_boundary,
     find_zone,
 )
@@ -275,7 +273,7 @@ def floats(found):
 
 @pytest.mark.parametrize(
     "asked",
-    [["--certify"], ["--cost-column", "amount"], ["--zone", "0.1,0.2"], ["--by", "site"]],
+    [["--certify"], ["--cost-column", "amount"], ["--zone", "0.1,0.2"]],
     ids=lambda asked: asked[0],
 )
 def test_several_files_are_one_table(run, tmp_path, beside, asked):
@@ -339,20 +337,14 @@ def test_costs_by_row_decide_as_in_the_library(run, beside, rows):
     assert found["threshold"] == pytest.approx(expected.threshold)
 
 
-def test_groups_and_zone_are_those_of_the_library(run, beside):
+def test_the_zone_is_that_of_the_library(run, beside):
     path, columns = beside
-    y, site = columns["ill"], columns["site"]
+    y = columns["ill"]
     p = 1 / (1 + np.exp(-columns["risk"]))
     csv.write_csv(pa.table(columns | {"risk": p}), path)
     asked = [*COLUMNS, "--positive", "yes", "--json"]
     zone = Zone.from_dict(answer(run("threshold", path, *asked, "--zone", "0.1,0.2")))
     assert zone == find_zone(y, p, errors=(0.1, 0.2), pos_label="yes")
-    groups = find_boundaries(y, p, site, pos_label="yes")
-    expected = {name: boundary.threshold for name, boundary in groups.items()}
-    found = GroupBoundaries.from_dict(answer(run("threshold", path, *asked, "--by", "site")))
-    assert {name: b.threshold for name, b in found.items()} == expected
-    shown = run("threshold", path, *asked[:-1], "--by", "site").stdout
-    assert "small" in shown
     shown = run("threshold", path, *asked[:-1], "--zone", "0.1,0.2").stdout
     assert f"{zone.low:.6g}; between the two, ask a person" in " ".join(shown.split())
 

@@ -36,8 +36,7 @@ STORIES = {
         fit calls.csv --target gives --model boosting --out calls
         predict calls next_week.csv --top 50 --out week_scores.csv
         predict calls next_week.csv --threshold 0.3 --out calls_scores.csv
-        predict calls missing.csv
-        threshold calls.csv --score last_gift --label gives --by channel""",
+        predict calls missing.csv""",
 }
 
 

@@ -23,7 +23,6 @@ _BLANKS = str.maketrans(dict.fromkeys(" \u00a0\u202f", " ") | {"\u2212": "-"})
 _SIGNS = re.compile(r"%|[€$£¥₹₽₩]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|INR|kr)\b")
 _PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?|[+-]?inf(inity)?", re.A | re.I)
 _LEADING_ZERO = re.compile(r"[+-]?0\d+")
-_LONGEST_NUMBER = 400
 # Decimal sign and sign between thousands, in the order in which they are tried.
 _GROUPED = ((".", ""), (".", ","), (",", "."), (",", " "), (".", " "), (".", "'"))
 _MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
@@ -35,13 +34,11 @@ _DAY = (
 _DATE = re.compile(rf"({_DAY})([t ,]+{_TIME})?|{_TIME}", re.IGNORECASE)
 _TRUTHS = dict.fromkeys(("true", "1", "1.0"), "true")
 _TRUTHS |= dict.fromkeys(("false", "0", "0.0"), "false")
-# Last words of names that identify rows; a capital letter begins a word.
-_ID_WORDS = {"id", "ids", "uuid", "guid", "index", "idx", "key", "rownames", "mrn", "ssn"}
-_NUMBER_WORDS = {"no", "nr", "num", "number", "record", "account", "row"}
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-# Ids that repeat: words for an id, for a number that is one beside a word for a case, and cases.
-_REPEATED_IDS = {"id", "uuid", "guid", "mrn", "ssn", "kennung", "identifier"}
-_CASE_NUMBERS = {"no", "nr", "num", "nbr", "number", "nummer", "numero"}
+# Words at the end of a name: of an id, of a number that is one, of rows; and whose id it is.
+_IDS = {"id", "ids", "uuid", "guid", "mrn", "ssn", "kennung", "identifier"}
+_NUMBERS = {"no", "nr", "num", "nbr", "number", "nummer", "numero"}
+_ROWS = {"index", "idx", "key", "rownames", "record", "account", "row"}
 _CASES = {
     *("patient", "patienten", "paciente", "case", "fall", "person", "personen", "personal"),
     *("subject", "proband", "probanden", "participant", "customer", "kunde", "kunden", "client"),
@@ -52,7 +49,7 @@ _NAMES = {
     *("nom", "prenom", "nombre", "apellido", "apellidos"),
 }
 _NAME_PARTS = {"first", "last", "full", "family", "given", "middle"}
-# So many ids are more than categories; and such a share of rows shares its id with others.
+# More ids than this are no categories, and a share of rows from here on shares ids with others.
 _MANY_IDS, _SHARED = 30, 0.05
 # Text with more distinct values than this share of the rows identifies rows.
 _NAMING_SHARE = 0.5
@@ -112,23 +109,12 @@ class Spelling:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Spelling:
-        """Return what `asdict` stored; raise ValueError if it is nothing of the kind."""
-        try:
-            found = cls(**{**stored, "kind": Cells(stored["kind"])})
-            known = (found.decimal, found.thousands) in _GROUPED
-            known &= found.sign == "" or bool(_SIGNS.fullmatch(found.sign))
-        except (TypeError, LookupError, ValueError):
-            known = False
-        if not known:
-            raise ValueError(f"no spelling of a column: {stored!r}")
-        return found
+        """Return what `asdict` stored; raise ValueError, TypeError or KeyError if it did not."""
+        return cls(**{**stored, "kind": Cells(stored["kind"])})
 
     def number(self, text: str) -> float | None:
         """Return the number that a text spells so, None if it has another spelling."""
-        text = text.strip()
-        if len(text) > _LONGEST_NUMBER:
-            return None
-        text = text.translate(_BLANKS)
+        text = text.strip().translate(_BLANKS)
         if self.sign:
             bare = text.replace(self.sign, "", 1)
             if self.sign == "%" and bare == text:
@@ -372,10 +358,9 @@ def _understand(cells: Any, labelled: Any, name: str, role: Role | None) -> Colu
     if not is_real and _rank_id(name, distinct) and _share_ids(given):
         return Column(reason=Reason.REPEATS)
     if spelling.kind is Cells.NUMBER:
-        if _counts(read_cells(cells, spelling, name).dropna(), name):
-            return Column(reason=Reason.COUNTS)
-        return Column(spelling, why)
-    if distinct > _NAMING_SHARE * len(given) and (len(given) > _FEW_ROWS or _is_id(name)):
+        counts = not is_real and _counts(read_cells(cells, spelling, name).dropna(), name)
+        return Column(reason=Reason.COUNTS) if counts else Column(spelling, why)
+    if distinct > _NAMING_SHARE * len(given) and (len(given) > _FEW_ROWS or _marks_rows(name)):
         return Column(reason=Reason.DISTINCT)
     return _category(given, spelling, why)
 
@@ -406,10 +391,16 @@ def _words_of(name: str) -> list[str]:
     """Return the words of a name, without accents; patientid and Fallnummer are two each."""
     plain = unicodedata.normalize("NFKD", name)
     words = [word.casefold() for word in _WORD.findall("".join(filter(str.isascii, plain)))]
-    for ending in sorted(_REPEATED_IDS | _CASE_NUMBERS, key=len, reverse=True):
+    for ending in sorted(_IDS | _NUMBERS, key=len, reverse=True):
         if words and words[-1].removesuffix(ending) in _CASES and words[-1] not in _CASES:
             return [*words[:-1], words[-1].removesuffix(ending), ending]
     return words
+
+
+def _marks_rows(name: str) -> bool:
+    """Return whether a name says that its numbers or words identify rows."""
+    words = _words_of(name)
+    return not words or words == ["unnamed", "0"] or words[-1] in _IDS | _NUMBERS | _ROWS
 
 
 def _rank_id(name: str, distinct: int) -> int:
@@ -425,9 +416,9 @@ def _rank_id(name: str, distinct: int) -> int:
     if words[0] in ("id", "numero"):
         words = [*words[1:], words[0]]
     mark, of = words[-1], words[-2] if len(words) > 1 else ""
-    if mark in _REPEATED_IDS | _CASE_NUMBERS and of in _CASES:
+    if mark in _IDS | _NUMBERS and of in _CASES:
         return 2 if distinct > 2 else 0
-    return int(mark in _REPEATED_IDS and distinct > _MANY_IDS)
+    return int(mark in _IDS and distinct > _MANY_IDS)
 
 
 def _is_name(name: str) -> bool:
@@ -443,27 +434,14 @@ def _category(given: Any, spelling: Spelling, why: str) -> Column:
     return Column(spelling, why, seen=seen if len(seen) <= _MOST_SEEN else ())
 
 
-def _is_id(name: str, words: set[str] = _ID_WORDS) -> bool:
-    """Return whether a name's last word identifies rows: patient_id, PatientID, MRN."""
-    found = _WORD.findall(name)
-    if not found or name.casefold() == "unnamed: 0":
-        return not name.strip() or name.casefold() == "unnamed: 0"
-    return found[-1].casefold() in words or name.casefold() in words
-
-
 def _counts(numbers: Any, name: str) -> bool:
-    """Return whether whole numbers are called an id, or count the rows."""
-    if (numbers % 1 != 0).any():
-        return False
+    """Return whether whole numbers differ, nearly all, and are called ids or count the rows."""
     distinct = numbers.nunique()
-    if _is_id(name) and distinct > _NAMING_SHARE * len(numbers):
+    if _marks_rows(name) and distinct > (1 - _SHARED) * len(numbers):
         return True
-    if distinct < len(numbers):
-        return False
-    steps = numbers.diff().dropna()
-    step = steps.iloc[0] if len(steps) else 0
-    is_counter = step == 1 or (step > 0 and len(numbers) > _FEW_ROWS)
-    return (is_counter and bool((steps == step).all())) or _is_id(name, _NUMBER_WORDS)
+    steps = numbers.diff().dropna().unique()
+    # A few numbers in equal steps may be doses.
+    return len(steps) == 1 and (steps[0] == 1 or (steps[0] > 0 and len(numbers) > _FEW_ROWS))
 
 
 def as_features(frame: Any, columns: Columns, where: str = "the table") -> Any:

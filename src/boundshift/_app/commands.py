@@ -27,7 +27,6 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._tables import Reading
 
 if TYPE_CHECKING:
-    from boundshift._groups import GroupBoundaries
     from boundshift._promises.certificate import Certificate
     from boundshift._promises.zone import Zone
     from boundshift._result.boundary import Boundary
@@ -53,7 +52,6 @@ def threshold(
     goal: Goal,
     reading: Reading,
     cost_column: str | None = None,
-    by: str | None = None,
     certify: bool = False,
     zone: str | None = None,
     cluster: str | None = None,
@@ -69,18 +67,13 @@ def threshold(
         from boundshift._app.scores import ScoreTable
         from boundshift._app.tables import positive_note
 
-        ways = {"--zone": zone, "--cost-column": cost_column, "--by": by}
-        chosen = [option for option, value in ways.items() if value is not None]
-        if (
-            len(chosen) > 1
-            or (chosen and "--by" not in chosen and not goal.is_open)
-            or (certify and chosen)
-            or (zone is not None and scored.scores is not Origin.held_out)
-        ):
+        alone = {"--zone": zone, "--cost-column": cost_column}
+        chosen = [option for option, value in alone.items() if value is not None]
+        is_seen = zone is not None and scored.scores is not Origin.held_out
+        if chosen and (len(chosen) > 1 or not goal.is_open or certify or is_seen):
             raise InvalidInputError(
-                f"{chosen[0]} must go alone: without --zone, --cost-column, --by and --certify; "
-                "but for --by without a rule or a curve; --zone also without --scores. Run the "
-                "command twice."
+                f"{chosen[0]} must go alone: without the other one of --zone and --cost-column, a "
+                "rule, a curve and --certify; --zone also without --scores. Run the command twice."
             )
         if cluster is not None and zone is None:
             raise InvalidInputError(
@@ -99,22 +92,17 @@ def threshold(
             positive=scored.positive,
             symmetric=symmetric,
             cost=cost_column,
-            by=[name for name in (by, cluster) if name is not None],
+            by=[] if cluster is None else [cluster],
             reading=reading,
             progress=show,
         )
         result: Any
         certificate: Any = None
-        if by is not None:
-            result = table.decide_groups(curve, rule)
-        elif allowed is not None:
+        if allowed is not None:
             result = table.find_zone(allowed, goal.confidence, cluster)
         else:
             how: dict[str, Any] = {"confidence": goal.confidence, "scores": scored.scores.value}
             result, certificate = table.decide(curve, rule, **how)
-    if by is not None:
-        _print_groups(result, scored.score, as_json)
-        return
     print_notes(positive_note(scored.positive, result.labels, result.n_samples))
     if as_json:
         print_json(result.to_dict() | ({"certificate": asdict(certificate)} if certify else {}))
@@ -122,17 +110,6 @@ def threshold(
         _print_zone(result, scored.score)
     else:
         _print_boundary(result, certificate, scored.score)
-
-
-def _print_groups(found: GroupBoundaries, score: str, as_json: bool) -> None:
-    table = found.table()
-    if as_json:
-        print_json(found.to_dict() | {"table": table})
-        return
-    high = found.common.labels[1]
-    print_line(f"Call a row {high} if {score} is above the threshold of its group.")
-    print_table(list(table[0]), [list(row.values()) for row in table])
-    print_line(f"Groups that are not listed: {found.common.threshold:.6g}.")
 
 
 def _print_zone(found: Zone, score: str) -> None:

@@ -19,7 +19,6 @@ from boundshift._app.fit import FittedTable
 from boundshift._app.tables import read_frame
 from boundshift._classifier import BoundShiftClassifier
 from boundshift._promises.zone import Zone
-from boundshift._result.boundary import Boundary
 from boundshift._result.records import check_format
 from boundshift._writing import exchange, write_whole
 from boundshift.exceptions import InvalidInputError
@@ -270,8 +269,6 @@ def predict_table(
             raise InvalidInputError(
                 f"`keep` must not name a column of the predictions, got '{name}'. Rename it first."
             )
-    if threshold is None and top is None and zone is None:
-        _check_boundary(Path(folder) / "boundary.json", boundary)
     carried = [
         name
         for name, why in columns.left_out.items()
@@ -329,19 +326,6 @@ def _check_wish(
         raise InvalidInputError(
             f"`zone` must be about {labels[0]!r} and {labels[1]!r}, the positive one last, as the "
             f"model is, got {zone.labels!r}. Find it with --positive {labels[1]}."
-        )
-
-
-def _check_boundary(path: Path, known: Boundary) -> None:
-    """Raise if the folder's boundary is not the one that the model decides by."""
-    if not path.is_file():
-        return
-    stored = Boundary.from_json(path.read_text(encoding="utf-8"))
-    if stored.threshold != known.threshold or stored.labels != known.labels:
-        raise InvalidInputError(
-            f"'{path}' must be the boundary of model.skops, {known.threshold!r} for "
-            f"{known.labels[1]!r}, got {stored.threshold!r} for {stored.labels[1]!r}. Use "
-            "--threshold to decide by another, or run the fit again."
         )
 
 

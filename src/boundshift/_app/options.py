@@ -52,12 +52,7 @@ HELP = {
     "row_id": Option("Column that identifies rows; may be repeated.", "COLUMN"),
     "by": Option(
         "Column with few values, for the report's table of groups, all decided by one boundary; "
-        "may be repeated. Boundaries by group: threshold --by.",
-        "COLUMN",
-    ),
-    "threshold by": Option(
-        "Column of groups: a boundary for each; those of small groups shrink towards that of all "
-        "rows. No guarantee of fairness.",
+        "may be repeated.",
         "COLUMN",
     ),
     "cluster": Option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from boundshift._app.tables import label_values, order_classes, read_arrow
 from boundshift._boundary import decide, decide_by_row, decide_on
-from boundshift._groups import GroupBoundaries, find_boundaries
 from boundshift._promises.certificate import Certificate, certify_boundary
 from boundshift._promises.zone import Zone, find_zone
 from boundshift._result.boundary import Boundary, warn_of
@@ -62,6 +61,7 @@ class ScoreRows(NamedTuple):
         return replace(ScoreSample.from_labels(self.is_positive, self.scores), labels=labels)
 
 
+@dataclass
 class ScoreTable:
     """Labels and scores of any system, out of files that are one table; "-" is standard input.
 
@@ -70,63 +70,53 @@ class ScoreTable:
     of costs by row, and `by` are columns of groups.
     """
 
-    labels: tuple[Any, Any]
+    files: Sequence[str | Path]
+    score: str
+    label: str
+    positive: str | None = None
+    symmetric: bool = True
+    cost: str | None = None
+    by: Sequence[str] = ()
+    reading: Reading = AS_IT_IS
+    progress: Show = lambda what, done, total: None
+    labels: tuple[Any, Any] = field(init=False)
 
-    def __init__(
-        self,
-        files: Sequence[str | Path],
-        score: str,
-        label: str,
-        *,
-        positive: str | None = None,
-        symmetric: bool = True,
-        cost: str | None = None,
-        by: Sequence[str] = (),
-        reading: Reading = AS_IT_IS,
-        progress: Show | None = None,
-    ) -> None:
-        names = [score, label, *by, *([] if cost is None else [cost])]
+    def __post_init__(self) -> None:
+        names = [self.score, self.label, *self.by, *([] if self.cost is None else [self.cost])]
         for name in names:
             if names.count(name) > 1:
                 raise InvalidInputError(
                     f"Scores, labels and all else must be different columns, got '{name}' twice. "
                     "Say with --label which column holds the classes."
                 )
-        self._files = _find(files)
-        self._score, self._label, self._positive, self._symmetric = (
-            score,
-            label,
-            positive,
-            symmetric,
-        )
-        self._cost, self._by, self._reading = cost, by, reading
-        self._progress: Show = progress or (lambda what, done, total: None)
+        if any(sign in str(path) for path in self.files for sign in "*?["):
+            self.files = find_files(self.files)
 
     @cached_property
     def rows(self) -> ScoreRows:
         """The rows in memory."""
         pa = arrow()
         parts, are_text = [], True
-        numbers = [self._score, *([] if self._cost is None else [self._cost])]
-        for path in self._files:
-            with open_table(path, self._reading) as opened:
+        numbers = [self.score, *([] if self.cost is None else [self.cost])]
+        for path in self.files:
+            with open_table(path, self.reading) as opened:
                 is_text = opened.format == "csv"
                 words = pa.dictionary(pa.int32(), pa.string()) if is_text else None
                 types = dict.fromkeys(numbers, pa.float64())
-                types |= dict.fromkeys((self._label, *self._by), words)
-                parts.append(read_arrow(opened, types, self._progress))
+                types |= dict.fromkeys((self.label, *self.by), words)
+                parts.append(read_arrow(opened, types, self.progress))
                 are_text &= is_text
         table = pa.concat_tables(parts, promote_options="permissive")
         where = opened.name
-        codes, found = _encode(table[self._label], self._label, where)
+        codes, found = _encode(table[self.label], self.label, where)
         counts = np.bincount(codes, minlength=len(found)).tolist()
         is_positive = np.array(self._order(label_values(found) if are_text else found, counts))
         beside: dict[str, Any] = {}
-        for name in self._by:
+        for name in self.by:
             beside[name] = np.empty(len(codes), dtype=object)
             beside[name][:] = table[name].to_pylist()
         values = {name: _numbers(table[name], name, where) for name in numbers}
-        scores = values.pop(self._score)
+        scores = values.pop(self.score)
         return ScoreRows(is_positive[codes], scores, beside | values)
 
     @property
@@ -138,7 +128,7 @@ class ScoreTable:
     def _order(self, values: list[Any], counts: list[int]) -> list[bool]:
         """Settle the two labels, and return which values are the positive one."""
         self.labels = order_classes(
-            values, counts, self._positive, self._label, symmetric=self._symmetric
+            values, counts, self.positive, self.label, symmetric=self.symmetric
         )
         return [str(value) == str(self.labels[1]) for value in values]
 
@@ -154,12 +144,12 @@ class ScoreTable:
 
         Costs by row take the place of curve and rule.
         """
-        if self._cost is not None:
+        if self.cost is not None:
             rows = self.rows
-            costs = rows.beside[self._cost]
+            costs = rows.beside[self.cost]
             found = decide_by_row(rows.is_positive, rows.scores, costs, scale="auto")
             boundary = replace(found, labels=self.labels)
-        elif sum(p.stat().st_size for p in map(Path, self._files) if p.is_file()) > _LARGE:
+        elif sum(p.stat().st_size for p in map(Path, self.files) if p.is_file()) > _LARGE:
             boundary = self._decide_in_passes(curve, rule)
         else:
             boundary = decide(self.sample, curve, rule, "auto")
@@ -170,17 +160,17 @@ class ScoreTable:
         self, curve: str | ErrorCurve | None, rule: str | Rule | None
     ) -> Boundary:
         """Count the labels in a first pass, and decide in others."""
-        how: dict[str, Any] = {"as_text": True, "reading": self._reading}
-        labels = files_columns(self._files, ColumnNames(self._label, score=""), **how)
-        counts = count_labels(labels, self._progress)
+        how: dict[str, Any] = {"as_text": True, "reading": self.reading}
+        labels = files_columns(self.files, ColumnNames(self.label, score=""), **how)
+        counts = count_labels(labels, self.progress)
         if None in counts:
-            raise _unlabelled(self._label, counts[None])
+            raise _unlabelled(self.label, counts[None])
         cells, sizes = list(counts), list(counts.values())
-        is_positive = self._order(label_values(cells) if are_text(self._files) else cells, sizes)
+        is_positive = self._order(label_values(cells) if are_text(self.files) else cells, sizes)
         found = [cell for cell, positive in zip(cells, is_positive, strict=True) if positive]
-        source = files_columns(self._files, ColumnNames(self._label, self._score), found, **how)
+        source = files_columns(self.files, ColumnNames(self.label, self.score), found, **how)
         find = partial(decide, curve=curve, rule=rule)
-        options: dict[str, Any] = {"scale": "auto", "progress": self._progress}
+        options: dict[str, Any] = {"scale": "auto", "progress": self.progress}
         return decide_on(source, find, labels=self.labels, **options)
 
     def find_zone(
@@ -193,20 +183,6 @@ class ScoreTable:
         return replace(
             find_zone(rows.is_positive, rows.scores, errors, confidence, **how), labels=self.labels
         )
-
-    def decide_groups(self, curve: ErrorCurve, rule: Rule) -> GroupBoundaries:
-        """Find a boundary for each group, as `find_boundaries` does."""
-        rows = self.rows
-        y = np.array(self.labels, dtype=object)[rows.is_positive.astype(np.intp)]
-        known: dict[str, Any] = {"curve": curve, "rule": rule, "pos_label": self.labels[1]}
-        return find_boundaries(y, rows.scores, rows.beside[self._by[0]], **known)
-
-
-def _find(files: Sequence[str | Path]) -> Sequence[str | Path]:
-    """Return the files, globs expanded."""
-    if not any(sign in str(path) for path in files for sign in "*?["):
-        return files
-    return find_files(files)
 
 
 def _unlabelled(name: str, n: int) -> InvalidInputError:
