@@ -21,12 +21,6 @@ SOURCE = Path(boundshift.__file__).parents[1]
 COMMANDS = sorted(typer.main.get_command(app).commands)
 
 
-def test_all_commands_are_there():
-    assert COMMANDS == [
-        "certify", "datasets", "fit", "monitor", "predict", "report", "threshold",
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_shows_examples_of_the_command(run, command):
     shown = run(command, "--help").stdout
@@ -145,24 +139,6 @@ def test_a_full_device_is_said(scores):
     assert answer.returncode == 1
     assert b"No space left" in answer.stderr
     assert b"Traceback" not in answer.stderr
-
-
-def test_letters_that_an_encoding_lacks_are_written_out(scores):
-    plain = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    for env, more in ((plain, []), ({"PYTHONIOENCODING": "ascii"}, ["--json"])):
-        answer = command("threshold", scores, *SCORES, *more, env=env)
-        assert answer.returncode == 0, answer.stderr
-        assert b"Traceback" not in answer.stderr
-
-
-def test_a_name_of_any_bytes_is_read(scores):
-    path = scores.with_name(os.fsdecode(b"caf\xe9.csv"))
-    path.write_bytes(scores.read_bytes())
-    answer = command("threshold", path, path, *SCORES)
-    assert answer.returncode == 0, answer.stderr
-    missing = command("threshold", path.with_name(os.fsdecode(b"th\xe9.csv")), *SCORES)
-    assert missing.returncode == 1
-    assert b"There is no file" in missing.stderr
 
 
 @pytest.mark.parametrize("more", [[], ["--json"]])

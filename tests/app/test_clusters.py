@@ -97,6 +97,16 @@ def test_rows_are_independent_if_a_user_says_so(rows):
     assert any("taken as independent, as asked" in note for note in found.notes)
 
 
+def test_a_name_that_repeats_may_be_a_person(rows):
+    frame = rows[0].rename(columns={"PatientID": "Nachname"})
+    frame["Nachname"] = "P" + frame["Nachname"].astype(str)
+    found = fit_table(frame, "ill")
+    assert found.columns.left_out == {"Nachname": Reason.NAMES}
+    assert any("use --cluster 'Nachname'" in note for note in found.notes)
+    named = fit_table(frame, "ill", cluster="Nachname")
+    assert named.certificate.n_clusters is not None
+
+
 def test_floors_of_patients_are_promised_or_estimates():
     frame = visits(1, 400)
     promised = fit_table(frame, "ill", rule=Floors(recall=0.8))

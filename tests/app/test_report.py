@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from boundshift import Cost, Floors, certify, find_boundary, threshold_interval
+from boundshift import certify, find_boundary, threshold_interval
 
 COLUMNS = ["--score", "risk", "--label", "ill"]
 
@@ -62,27 +62,6 @@ def test_a_test_file_certifies(run, scores, rows, tmp_path):
     assert embedded(out)["shifted"]["bounds"] == pytest.approx(expected.error_bounds)
 
 
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        ([], {}),
-        (["--curve", "paper"], {"curve": "paper"}),
-        (["--rule", "minimax", "--curve", "dkw"], {"rule": "minimax", "curve": "dkw"}),
-        (["--costs", "1,20"], {"rule": Cost(false_negative=20)}),
-        (["--recall-floor", "0.9"], {"rule": Floors(recall=0.9)}),
-    ],
-)
-def test_the_same_call_in_python_gives_the_same_boundary(
-    run, scores, rows, tmp_path, options, expected
-):
-    run("report", scores, *COLUMNS, *options)
-    boundary = find_boundary(*rows, pos_label="yes", **expected)
-    data = embedded(tmp_path / "report.html")
-    assert data["threshold"][data["shifted"]["stop"]] == pytest.approx(boundary.threshold, rel=1e-5)
-    wrong = certify(*rows, boundary).wrong
-    assert shifted(data) == list(wrong)
-
-
 def test_the_test_s_classes_are_those_of_the_boundary(run, scores, tmp_path, score_lines):
     """In the test the other class is the rarer one; what is positive was settled before."""
     ill = [line for line in score_lines[1:] if line.endswith("yes")]
@@ -92,15 +71,6 @@ def test_the_test_s_classes_are_those_of_the_boundary(run, scores, tmp_path, sco
     assert "rows of class yes the shifted model is expected to miss" in result.stdout
     assert "The positive class is 'yes', the rarer one (40 of 440 rows)" in result.stderr
     assert embedded(tmp_path / "report.html")["n"] == [10, 40]
-
-
-@pytest.mark.parametrize("files", [("three.csv", "two.csv"), ("two.csv", "three.csv")])
-def test_a_third_label_is_refused_in_both_files(run, tmp_path, score_lines, files):
-    third = [f"{i / 100},perhaps" for i in range(30)]
-    (tmp_path / "three.csv").write_text("\n".join([*score_lines, *third]))
-    (tmp_path / "two.csv").write_text("\n".join(score_lines))
-    said = run("report", files[0], *COLUMNS, "--positive", "yes", "--test", files[1], code=1)
-    assert "'perhaps' (30 rows)" in said.stderr
 
 
 def test_the_interval_is_that_of_the_library(run, scores, rows, tmp_path):

@@ -288,14 +288,6 @@ def test_several_files_are_one_table(run, tmp_path, beside, asked):
         assert found == expected
 
 
-def test_a_third_label_is_refused_with_its_count(run, tmp_path, rows):
-    y, s = rows
-    labels = ["c" if label == "yes" else "ab"[i % 2] for i, label in enumerate(y)]
-    csv.write_csv(pa.table({"risk": s, "ill": labels}), tmp_path / "s.csv")
-    said = run("threshold", "s.csv", *COLUMNS, "--positive", "c", code=1).stderr
-    assert "holds 3: 'a' (200 rows), 'b' (200 rows), 'c' (40 rows)" in " ".join(said.split())
-
-
 @pytest.mark.parametrize("large", [100, 1 << 30])
 def test_missing_labels_of_several_files_are_refused(
     run, tmp_path, score_lines, large, monkeypatch

@@ -70,12 +70,6 @@ def test_words_for_missing_values_are_gaps_and_kept_as_written(tmp_path):
     assert with_gaps(found["b"]).isna().tolist() == [False, True, True, False]
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_rows_may_end_as_on_any_system(tmp_path, end):
-    (tmp_path / "t.csv").write_bytes(end.join(["a,b", "1,x", "2,y", ""]).encode())
-    assert read_frame(tmp_path / "t.csv").to_numpy().tolist() == [["1", "x"], ["2", "y"]]
-
-
 def test_a_quoted_header_may_have_several_lines_and_delimiters(tmp_path):
     (tmp_path / "t.csv").write_text('"a\n(years; months)",b\n1,"x\ny"\n')
     assert column_names(tmp_path / "t.csv") == ["a\n(years; months)", "b"]
@@ -261,8 +255,3 @@ def test_labels_that_differ_only_by_blanks_or_case_are_refused(labels):
 )
 def test_what_no_float_holds_stays_text(texts):
     assert label_values(texts) == texts
-
-
-def test_an_infinite_label_is_refused():
-    with pytest.raises(InvalidInputError, match="finite"):
-        order_classes([0.0, float("inf")], [5, 5], None, "ill")

@@ -355,7 +355,7 @@ def _understand(cells: Any, labelled: Any, name: str, role: Role | None) -> Colu
     if spelling.kind is Cells.WORD and _is_name(name):
         return Column(reason=Reason.NAMES)
     is_real = spelling.kind is Cells.NUMBER and (read_cells(given, spelling, name) % 1 != 0).any()
-    if not is_real and _rank_id(name, distinct) and _share_ids(given):
+    if not is_real and _rank_id(name, distinct) and share_ids(given):
         return Column(reason=Reason.REPEATS)
     if spelling.kind is Cells.NUMBER:
         counts = not is_real and _counts(read_cells(cells, spelling, name).dropna(), name)
@@ -368,20 +368,21 @@ def _understand(cells: Any, labelled: Any, name: str, role: Role | None) -> Colu
 def find_cluster(frame: Any, columns: Columns) -> str | None:
     """Return the column of ids that repeat, such as the patient's; of several, the coarsest.
 
-    One that a user drops or calls an id counts, too. None if there is none.
+    A person's id counts even if a user drops it or learns from it. None if there is none.
     """
     ranks = {}
-    for name, why in columns.left_out.items():
-        if why in (Reason.REPEATS, Reason.DROP, Reason.ID):
-            given = with_gaps(frame[name]).dropna()
-            distinct = given.astype(str).nunique()
-            rank = _rank_id(name, distinct) or (1 if why is Reason.ID else 0)
-            if rank and distinct > 1 and _share_ids(given.astype(str)):
-                ranks[name] = (rank, -distinct)
+    for name, column in columns.items():
+        given = with_gaps(frame[name]).dropna().astype(str)
+        rank = _rank_id(name, given.nunique())
+        if column.reason is Reason.ID:
+            rank = max(rank, 1)
+        counts = rank == 2 or (rank and column.reason in (Reason.REPEATS, Reason.DROP, Reason.ID))
+        if counts and given.nunique() > 1 and share_ids(given):
+            ranks[name] = (rank, -given.nunique())
     return max(ranks, key=lambda name: ranks[name]) if ranks else None
 
 
-def _share_ids(given: Any) -> bool:
+def share_ids(given: Any) -> bool:
     """Return whether a sizeable share of rows shares its id with another row."""
     sizes = given.value_counts()
     return bool(sizes[sizes > 1].sum() >= _SHARED * len(given))

@@ -16,7 +16,6 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedGroupKFold, train_test_split
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -26,11 +25,13 @@ from sklearn.svm import SVC
 from boundshift._app.columns import (
     Cells,
     Columns,
+    Reason,
     Role,
     Spelling,
     as_features,
     choose_columns,
     find_cluster,
+    share_ids,
 )
 from boundshift._app.comparison import (
     baseline_thresholds,
@@ -179,7 +180,7 @@ def fit_table(
         with _quiet():
             tried[name].fit(X_learn, named[learn], **how)
         show(f"train: {MODELS[name]}", 1, 1)
-    best = min(tried, key=lambda name: (_loss(tried[name]), -_area(tried[name])))
+    best = min(tried, key=lambda name: _loss(tried[name]))
     shifted = tried[best]
     boundary, decided = shifted.boundary_, shifted.deciding_sample_
     deciding = _sample(decided.y, decided.scores, boundary.labels)
@@ -255,11 +256,7 @@ def _read_clusters(
     found = find_cluster(kept, columns)
     if cluster is None or (cluster == "none" and cluster not in kept.columns):
         if found is None or cluster is not None:
-            notes = [
-                f"Rows of one '{found}' are taken as independent, as asked. If they are not, the "
-                "bounds do not hold for new ones."
-            ]
-            return None, None, notes if found else []
+            return None, None, _doubt_rows(kept, columns, found)
         cluster = found
     else:
         check_names("The table", list(kept.columns), [cluster])
@@ -284,6 +281,20 @@ def _read_clusters(
         "none takes the rows as independent."
     )
     return ids, cluster, [note]
+
+
+def _doubt_rows(kept: Any, columns: Columns, cluster: str | None) -> list[str]:
+    """Say which rows are taken as independent and may not be."""
+    if cluster is not None:
+        return [
+            f"Rows of one '{cluster}' are taken as independent, as asked. If they are not, the "
+            "bounds do not hold for new ones."
+        ]
+    return [
+        f"'{name}' repeats. If rows of one name are one person, use --cluster '{name}'."
+        for name, why in columns.left_out.items()
+        if why is Reason.NAMES and share_ids(with_gaps(kept[name]).dropna())
+    ][:1]
 
 
 def _drop_promise(
@@ -320,12 +331,6 @@ def _loss(model: BoundShiftClassifier) -> float:
     if isinstance(rule, Floors) and list(rule.asked) == ["flagged"]:
         return boundary.wrong[1] / boundary.n_samples[1]
     return boundary.loss
-
-
-def _area(model: BoundShiftClassifier) -> float:
-    """Return the area under the ROC curve of the rows that decided."""
-    decided = model.deciding_sample_
-    return float(roc_auc_score(decided.y == model.boundary_.labels[1], decided.scores))
 
 
 def _sample(y: Any, scores: FloatArray, labels: tuple[Any, Any]) -> ScoreSample:

@@ -19,6 +19,7 @@ from boundshift._app.fit import FittedTable
 from boundshift._app.tables import read_frame
 from boundshift._classifier import BoundShiftClassifier
 from boundshift._promises.zone import Zone
+from boundshift._result.boundary import Boundary
 from boundshift._result.records import check_format
 from boundshift._writing import exchange, write_whole
 from boundshift.exceptions import InvalidInputError
@@ -268,6 +269,14 @@ def predict_table(
         if name in _OURS:
             raise InvalidInputError(
                 f"`keep` must not name a column of the predictions, got '{name}'. Rename it first."
+            )
+    stored = Path(folder) / "boundary.json"
+    if threshold is None and top is None and zone is None and stored.is_file():
+        edited = Boundary.from_json(stored.read_text(encoding="utf-8")).threshold
+        if edited != boundary.threshold:
+            raise InvalidInputError(
+                f"'{stored}' must have the threshold of model.skops, {boundary.threshold!r}, got "
+                f"{edited!r}. Use --threshold to decide by another, or run the fit again."
             )
     carried = [
         name

@@ -28,7 +28,6 @@ class Option(NamedTuple):
     text: str
     value: str | None = None
     default: str = ""
-    choices: str = ""
 
 
 HELP = {
@@ -101,12 +100,10 @@ HELP = {
         f"Claim on each class's error: {CURVES}. The last two are support with the settings of the "
         "paper's text and of its tables.",
         default="the rule's own, else blend",
-        choices=CURVES,
     ),
     "rule": Option(
         f"What to minimise, or of a metric to maximise: {RULES}.",
         default="the curve's own, else g-mean",
-        choices=RULES,
     ),
     "metric": Option("Rule: the best value of a scikit-learn scorer, such as jaccard.", "NAME"),
     "costs": Option(
@@ -134,7 +131,6 @@ HELP = {
         "What is best where all floors are met: a rule, recall, specificity or precision.",
         "NAME",
         default="g-mean",
-        choices=f"{RULES}, recall, specificity, precision",
     ),
     "prevalence": Option(
         "Share of the positive class where decisions will be made, if it differs from that of the "
@@ -164,7 +160,7 @@ HELP = {
     ),
     "top": Option("Only this many rows: those with the highest scores, highest first."),
     # The model
-    "model": Option(f"{MODELS}; of several, with commas, the best.", choices=MODELS),
+    "model": Option(f"{MODELS}; of several, with commas, the best."),
     "seed": Option("Seed of everything random."),
     "test": Option("Rows used for nothing else, with the same columns; they certify the verdict."),
     "test_share": Option("Set this share of the rows apart as such a test.", "SHARE"),
@@ -203,8 +199,6 @@ def find_option(command: str, name: str, default: Any) -> Any:
     if name in _ARGUMENTS:
         return typer.Argument(**how)
     how["show_default"] = told.default or default not in (None, False)
-    if told.choices:
-        how["autocompletion"] = lambda: told.choices.split(", ")
     if name == "seed":
         how |= {"min": 0, "max": 2**32 - 1}
     if command == "fit" and name not in _FIRST:
