@@ -25,6 +25,7 @@ from boundshift import (
     find_boundary,
     threshold_interval,
 )
+from boundshift.curves import DKW, as_curve
 from boundshift.rules import GMean, Youden, as_rule
 
 N = 60
@@ -101,6 +102,9 @@ WRONG = {
     "half a name": (lambda: as_rule("balanced"), "Did you mean 'balanced_accuracy'"),
     "no rule": (lambda: as_rule("least"), "`rule` must be a Rule or one of 'g-mean'"),
     "a class for an object": (lambda: as_rule(Youden), "Pass an object: Youden()"),
+    "a class for a curve": (lambda: as_curve(DKW), "Pass an object: DKW()"),
+    "no curve": (lambda: as_curve("hoeffding"), "'clopper-pearson'"),
+    "a curve's confidence": (lambda: DKW(1), "`confidence` must be"),
     "no beta": (lambda: as_rule("fbeta_score"), "pass FBeta(3)"),
     "no metric": (lambda: as_rule("metric"), "must have a metric"),
     "no costs": (lambda: as_rule("cost-matrix"), "must have costs"),
@@ -141,9 +145,14 @@ WRONG = {
     "weights that sum to 1": (lambda: ask(sample_weight=np.full(N, 1 / N)), "do not scale them"),
     "weights for a promise": (lambda: ask(sample_weight=np.ones(N), curve="dkw"), "counts rows"),
     "weights beyond sums": (lambda: ask(sample_weight=np.full(N, 1e15)), "sum to at most 1e+15"),
+    "weights for the paper": (lambda: ask(sample_weight=np.ones(N), curve="paper"), "'support'"),
+    "weights of NaN": (lambda: ask(sample_weight=np.full(N, np.nan)), "must be finite"),
+    "weights of text": (lambda: ask(sample_weight=["x"] * N), "must be real numbers"),
+    "masked weights": (lambda: ask(sample_weight=np.ma.array(S, mask=Y)), "`sample_weight` must"),
     "no weight": (lambda: ask(sample_weight=np.zeros(N)), "got 0 for every row"),
     "costs of another length": (lambda: ask(row_cost=[1, 2]), "one value for each of 60 rows"),
     "costs below 0": (lambda: ask(row_cost=np.full(N, -2)), "at least 0 and at most 1e+100"),
+    "costs of NaN": (lambda: ask(row_cost=np.full((N, 2), np.nan)), "got nan"),
     "costs of 0": (lambda: ask(row_cost=np.zeros(N)), "must not be all 0"),
     "an endless cost": (lambda: Cost(false_negative=1e308), "at most 1e290, got 1e+308"),
     "costs with a rule": (lambda: ask(row_cost=np.ones(N), rule="f1"), "another rule than 'cost'"),

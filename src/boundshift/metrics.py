@@ -15,13 +15,23 @@ from boundshift._typing import FloatArray
 from boundshift._validation import as_column, as_labels, as_real_column, check_labels
 from boundshift._words import METRIC_TITLES
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules._binary import Cost, FBeta, as_prevalence, frequencies
+from boundshift.rules import MCC, Cost, FBeta, GMean, Kappa, Markedness, Rule, Sum, Youden
+from boundshift.rules._binary import as_prevalence, frequencies
 from boundshift.rules._floors import reached_rates
 
 __all__ = ["METRICS", "binary_metrics", "geometric_mean_score", "metrics_at"]
 
 METRICS = tuple(name for name in METRIC_TITLES if not name.startswith("recall_"))
 """Names of the metrics of :func:`metrics_at`."""
+_RULES: dict[str, Rule] = {
+    **{f"f{beta:g}": FBeta(beta) for beta in (0.5, 1.0, 2.0)},
+    "mcc": MCC(),
+    "kappa": Kappa(),
+    "youden": Youden(),
+    "markedness": Markedness(),
+    "g_mean": GMean(),
+    "balanced_accuracy": Sum(),
+}
 
 
 def binary_metrics(
@@ -215,27 +225,13 @@ def metrics_of_errors(
     weights = frequencies(prevalence, n_samples)
     share = weights[1] / (weights[0] + weights[1])
     rates = reached_rates(low, high, weights)
-    flagged, youden = rates["flagged"], 1.0 - low - high
-    spread = flagged * (1.0 - flagged)
-    chance = share * (1.0 - flagged) + (1.0 - share) * flagged
-    both = share * (1.0 - share)
     alarm: Any = np.nan if odds is None else odds
     if costs is not None:
         alarm = costs.false_positive / costs.false_negative
     benefit = share * rates["recall"] - (1.0 - share) * low * alarm
-    f_beta = {
-        f"f{beta:g}": -FBeta(beta, prevalence=prevalence).value(low, high, n_samples)
-        for beta in (0.5, 1.0, 2.0)
-    }
     return {
         **rates,
-        **f_beta,
-        "mcc": _over(youden * np.sqrt(both), np.sqrt(spread)),
-        "kappa": _over(2.0 * both * youden, chance),
-        "youden": youden,
-        "markedness": _over(both * youden, spread),
-        "g_mean": np.sqrt(rates["recall"] * rates["specificity"]),
-        "balanced_accuracy": (rates["recall"] + rates["specificity"]) / 2,
+        **{name: rule.measure(low, high, share) for name, rule in _RULES.items()},
         "accuracy": share * rates["recall"] + (1.0 - share) * rates["specificity"],
         "cost": (costs or Cost()).value(low, high, weights),
         "net_benefit": benefit,
@@ -278,8 +274,3 @@ def _cuts(sample: ScoreSample, thresholds: ArrayLike | None) -> FloatArray:
             "Leave it out for every cut."
         )
     return cuts.astype(np.float64)
-
-
-def _over(top: FloatArray, bottom: FloatArray) -> FloatArray:
-    """Return top over bottom, 0 where the bottom is not above 0."""
-    return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
