@@ -44,21 +44,11 @@ __all__ = [
     "as_curve",
 ]
 
-CURVES: dict[str, type[ErrorCurve]] = {
-    curve.name: curve
-    for curve in (
-        EmpiricalBernstein,
-        Blend,
-        ClopperPearson,
-        DKW,
-        Empirical,
-        KthPoint,
-        Logistic,
-        Smoothed,
-        StudentT,
-        SupportRadius,
-    )
-}
+_CLASSES: tuple[type[ErrorCurve], ...] = (
+    EmpiricalBernstein, Blend, ClopperPearson, DKW, Empirical, KthPoint, Logistic, Smoothed,
+    StudentT, SupportRadius,
+)  # fmt: skip
+CURVES: dict[str, type[ErrorCurve]] = {curve.name: curve for curve in _CLASSES}
 """Name → class of every curve."""
 
 NAMED: dict[str, Callable[[], ErrorCurve]] = {
