@@ -270,7 +270,7 @@ class Judged:
         sure = kept / (kept + (1 - self.share) * alarms)
         deciding, wrong = self.boundary["n_samples"], self.boundary["wrong"]
         yield f"threshold chosen on {deciding[1]:,} {positives}, {deciding[0]:,} {negatives}"
-        yield f"tested on {self.n[1]:,} and {self.n[0]:,} others"
+        yield f"tested on {rows:,} other {unit}"
         yield f"Measured on {rows:,} test rows."
         if self.copied:
             rows_have = f"{self.copied:,} rows have" if self.copied > 1 else "1 row has"
