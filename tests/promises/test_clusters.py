@@ -83,16 +83,9 @@ def test_the_bound_of_whole_clusters_is_little_wider_than_the_exact_one(n):
 
 @pytest.mark.parametrize(("n", "rate"), [(30, 0.01), (30, 0.1), (60, 0.5), (60, 0.97)])
 def test_the_bound_holds_over_all_counts_of_whole_clusters(n, rate):
-    """The order is random and has a fixed seed, so orders are drawn besides."""
-    k, rng = np.arange(n + 1), np.random.default_rng(0)
-    failed = [
-        np.mean([
-            bound_mean(rng.permutation(np.repeat([1.0, 0.0], [i, n - i])), 0.05) < rate
-            for _ in range(20)
-        ])
-        for i in k
-    ]  # fmt: skip
-    assert np.sum(stats.binom.pmf(k, n, rate) * failed) <= 0.055
+    k = np.arange(n + 1)
+    failed = [bound_mean(np.repeat([1.0, 0.0], [i, n - i]), 0.05) < rate for i in k]
+    assert np.sum(stats.binom.pmf(k, n, rate)[failed]) <= 0.05
 
 
 def test_clusters_without_errors_show_what_rows_without_errors_do():
@@ -238,7 +231,7 @@ def test_next_rows_hold_over_all_outcomes(n, m, rate):
     )
 
 
-@pytest.mark.parametrize("m", [0, 2.5, True, "ten"])
+@pytest.mark.parametrize("m", [0, 2.5, True, "ten", 10**12])
 def test_next_rows_are_a_whole_number(m):
     with pytest.raises(InvalidInputError, match="`m` must be a whole number"):
         certify_counts((1, 1), (50, 50), (0, 1)).next_rows(m)
@@ -293,13 +286,6 @@ def test_single_rows_are_clusters_of_one():
     assert clusters.update(y, s, cluster=np.arange(100)).e_values == pytest.approx(rows.e_values)
     with pytest.raises(InvalidInputError, match="certificate of clusters, got None"):
         Monitor(certificate).update(y, s)
-
-
-def test_numbers_of_numpy_and_absurd_ones():
-    certificate = certify_counts((5, 4), (60, 40), (0, 1))
-    assert certificate.next_rows(np.int8(100)) == certificate.next_rows(100)
-    with pytest.raises(InvalidInputError, match="`m` must be a whole number from 1 to"):
-        certificate.next_rows(10**12)
 
 
 def test_a_classifier_holds_out_whole_patients_and_counts_them():

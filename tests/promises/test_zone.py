@@ -235,19 +235,6 @@ def test_a_zone_read_in_passes_is_that_of_memory(gap, scale):
     assert scan_zone(chunks, pos_label=1, scale=scale) == find_zone(y, p, scale=scale)
 
 
-def test_rows_between_get_the_label_for_unsure():
-    zone = Zone(0.0, 1.0, (0.05, 0.05), (9, 9), ("no", "yes"), 0.95, (0.5, 0.5))
-    assert zone.predict([-1, 0, 0.5, 1, 2], unsure="ask").tolist() == [
-        "no",
-        "no",
-        "ask",
-        "ask",
-        "yes",
-    ]
-    assert zone.predict([0.5], unsure=None).tolist() == [None]
-    assert zone.is_unsure([-1, 0.5, 2]).tolist() == [False, True, False]
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [

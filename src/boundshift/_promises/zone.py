@@ -32,6 +32,10 @@ from boundshift.curves._uniform import clopper_pearson
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Floors
 
+# Scores that are all in [0, 1] and decided alike look like probabilities if there are many: it is
+# unlikely where at most this share of the rows is decided alike.
+_MOST_ALIKE = 0.95
+
 
 @dataclass(frozen=True)
 class Zone(Record):
@@ -182,17 +186,8 @@ class Zone(Record):
         if self.scale == "probability":
             check_probabilities(low, high)
             return
-        # At most this many of the rows that found the limits lie where all of [0, 1] does.
-        (negatives, positives), (errors, unsure) = self.n_samples, (self.errors, self.unsure)
-        if self.high < 0.0:
-            rows = negatives * errors[0] + positives * (1 - unsure[1])
-        elif self.low >= 1.0:
-            rows = negatives * (1 - unsure[0]) + positives * errors[1]
-        elif self.low < 0.0 and self.high >= 1.0:
-            rows = negatives * unsure[0] + positives * unsure[1]
-        else:
-            return
-        if look_like_probabilities(low, high, scores.size, rows / (negatives + positives)):
+        decides_alike = self.high < 0.0 or self.low >= 1.0 or (self.low < 0.0 and self.high >= 1.0)
+        if decides_alike and look_like_probabilities(low, high, scores.size, _MOST_ALIKE):
             warnings.warn(
                 "`y_score` should be on the scale of the zone, whose limits are "
                 f"{self.low:.6g} and {self.high:.6g}, got {scores.size:,} scores from {low:.6g} to "
