@@ -143,7 +143,9 @@ def test_ids_that_repeat_are_found_by_their_names(name, ids):
 @pytest.mark.parametrize("name", ["admission_type_id", "customer", "visit_number", "paid", "grid"])
 def test_codes_of_categories_and_counts_are_no_ids(name):
     frame = pd.DataFrame({name: FEW, "age": np.arange(N) % 7, "ill": np.arange(N) % 2})
-    assert choose_columns(frame, "ill").left_out == {}
+    columns = choose_columns(frame, "ill")
+    assert columns.left_out == {}
+    assert columns[name].is_number == (name != "admission_type_id")
 
 
 def test_of_several_ids_the_coarsest_of_a_person_counts():

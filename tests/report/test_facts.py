@@ -148,6 +148,13 @@ def test_bounds_of_clusters_are_claimed_and_those_of_rows_are_not():
     assert bounds[1] > certify(*visits, t).error_bounds[1]  # of rows it would be too narrow
     assert known["certificate"]["status"] == "nominal"
     assert finding(known, "proof")["level"] == "good"
+    found = find_boundary(*rows(), rule=Floors(recall=0.6, precision=0.2, confidence=None))
+    goal = collect_facts(*rows(), boundary=found, test=visits, details=RowDetails(cluster=cluster))
+    recall, precision = goal["goal"]["floors"]
+    each = certify(*visits, found.threshold, 0.975, cluster=cluster)
+    assert recall["reached"] == pytest.approx(1 - each.errors[1])
+    assert recall["shown"] == pytest.approx(1 - each.error_bounds[1])
+    assert precision["shown"] is None
     with pytest.raises(InvalidInputError, match="`cluster` must go with test rows"):
         collect_facts(*visits, details=RowDetails(cluster=cluster))
 

@@ -358,8 +358,11 @@ def _understand(cells: Any, labelled: Any, name: str, role: Role | None) -> Colu
     if not is_real and _rank_id(name, distinct) and share_ids(given):
         return Column(reason=Reason.REPEATS)
     if spelling.kind is Cells.NUMBER:
-        counts = not is_real and _counts(read_cells(cells, spelling, name).dropna(), name)
-        return Column(reason=Reason.COUNTS) if counts else Column(spelling, why)
+        if not is_real and _counts(read_cells(cells, spelling, name).dropna(), name):
+            return Column(reason=Reason.COUNTS)
+        if is_real or _words_of(name)[-1:] != ["id"] or distinct > _MANY_IDS:
+            return Column(spelling, why)
+        return _category(given, _WORDS, "a code, by its name")
     if distinct > _NAMING_SHARE * len(given) and (len(given) > _FEW_ROWS or _marks_rows(name)):
         return Column(reason=Reason.DISTINCT)
     return _category(given, spelling, why)

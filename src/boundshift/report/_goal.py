@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
+from boundshift._promises.certificate import certify
 from boundshift._promises.comparison import compare_boundaries
 from boundshift._status import Status
 from boundshift._typing import BoolArray, FloatArray
@@ -37,6 +38,9 @@ _WISHES = {
     "npv": "be right in at least {share} of {names.unit} that are not flagged (npv)",
     "flagged": "flag at most {share} of {names.unit}",
 }
+
+
+_OF_CLASS = ("specificity", "recall")
 
 
 class State(StrEnum):
@@ -246,6 +250,14 @@ def _judge_floors(rule: Floors, evidence: Evidence) -> list[Floor]:
         "npv": bounds.npv,
         "flagged": bounds.flagged,
     }
+    bounded = dict.fromkeys(shown, certified)
+    if evidence.clustered is not None:  # a bet on clusters follows from no counts
+        known: dict[str, Any] = {"cluster": evidence.details.cluster, "confidence": each.confidence}
+        rows = evidence.rows.is_positive, evidence.scores
+        each = certify(*rows, boundary.threshold, pos_label=True, **known)
+        for i, name in enumerate(_OF_CLASS):
+            rates[name], shown[name] = 1 - each.errors[i], 1 - each.error_bounds[i]
+            bounded[name] = each.certified
     promised = (
         not evidence.tested
         and certified
@@ -254,13 +266,13 @@ def _judge_floors(rule: Floors, evidence: Evidence) -> list[Floor]:
     )
     items = []
     for name, asked in rule.asked.items():
-        met = certified and keeps(name, asked, shown[name])
+        met = bounded[name] and keeps(name, asked, shown[name])
         kept = keeps(name, asked, rates[name])
         if name == "flagged" and _is_counted(rates[name], evidence):
             kept = kept or _may_be_chance(evidence.rows.new, asked, evidence.confidence)
         state = State.REACHED if kept else State.MISSED
         state = State.MET if met or promised else state
-        bound = shown[name] if certified else None
+        bound = shown[name] if bounded[name] else None
         items.append(Floor(name, asked, rates[name], bound, promised and not met, state))
     return items
 
@@ -278,6 +290,8 @@ def _may_be_chance(flagged: BoolArray, share: float, confidence: float) -> bool:
 def _where(item: Floor, evidence: Evidence) -> str:
     """Return which rows were counted, and for a capacity how many were flagged."""
     flagged = evidence.rows.new
+    if evidence.clustered is not None and item.name in _OF_CLASS:
+        return f"{evidence.where}, averaged over clusters"
     if item.name != "flagged" or not _is_counted(item.reached, evidence):
         return evidence.where
     asked = int(item.asked * len(flagged) + 1e-9)
