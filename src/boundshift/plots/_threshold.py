@@ -208,15 +208,13 @@ class ThresholdDisplay(ScoreDisplay):
 
         Parameters
         ----------
-        y_true, y_score : array-like of shape (n_samples,)
-            Two labels of any kind, and real scores.
         metrics : str or sequence of str, default=("recall", "precision", "f1")
             Names from :data:`boundshift.metrics.METRICS`, such as "cost", the mean cost of a row.
         prevalence : float, default=None
             Share of the positive class where decisions are made; None takes the sample's.
         costs : Cost, default=None
             Costs of both errors, for the cost and the net benefit; None takes those of the rule.
-        confidence, old_threshold, ax, **known
+        y_true, y_score, confidence, old_threshold, ax, **known
             As in :meth:`from_predictions`.
 
         Returns
