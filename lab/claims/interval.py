@@ -20,7 +20,7 @@ from lab.markdown import table
 CONFIDENCE = 0.95
 SIZES = ((300, 30), (2000, 40), (1000, 1000))
 TIED = {"normal, whole": ("normal", 0), "normal, tenths": ("normal", 1)}
-INTERVALS = 50
+INTERVALS = 20
 OTHERS = 200
 
 
@@ -68,7 +68,8 @@ def tables(facts: Facts) -> Tables:
     worst = min(cells, key=lambda c: c["inside"])
     rows = [
         (c["curve"], c["shape"], f"{c['rows'][0]}:{c['rows'][1]}", c["intervals"], c["inside"],
-         c["error"], c["width"] / c["width_needed"], "no" if c in below else "yes")
+         c["error"], c["width"] / c["width_needed"] if c["width_needed"] else "–",
+         "no" if c in below else "yes")
         for c in cells
     ]  # fmt: skip
     head = (

@@ -1,4 +1,6 @@
-"""Check promises for rows that are no plain random sample: clusters, unequal draws, label by label.
+"""Check promises for rows that are no plain random sample.
+
+Clusters, unequal draws, labels one by one, and batches that are sorted by error.
 
 Scores of the positive class are normal, so the true miss rate at a threshold is known. In clusters
 each score is the sum of a normal effect of the cluster and of normal noise; averaged over clusters
@@ -7,10 +9,13 @@ it is standard normal whatever the sizes, also if the clusters with high scores 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.stats import binom, norm
 
-from boundshift import Audit, Floors, certify, find_zone
+from boundshift import Audit, Floors, Monitor, certify, find_zone
+from boundshift._promises.certificate import certify_counts
 from boundshift._typing import FloatArray, IndexArray
 from boundshift.curves._clusters import EDGES, choose_bets, cluster_means, refutes
 from boundshift.curves._uniform import clopper_pearson
@@ -34,6 +39,7 @@ KINDS = (
 )
 DESIGNS = ("1 near the threshold, else 0.1", "rising with the score")
 FLOORS = (0.5, 0.9, 0.98)
+SORTED = ((1, 0.0), (10, 0.5))
 
 
 def draw_clusters(
@@ -91,6 +97,45 @@ def judge_drawn(design: str, rate: float, draws: int) -> Facts:
     return _cell("certify, drawn", design, rate, draws, broken, float(np.mean(shown)))
 
 
+def judge_sides(rate: float, draws: int) -> Facts:
+    """Return how often a bound fails where rows predicted negative are drawn less often."""
+    broken, shown = np.zeros(2), []
+    share = 0.1 * rate / (0.1 * rate + 1 - rate)
+    for draw in range(draws):
+        wrong = int(generator("sides", rate, draw).binomial(DRAWN, share))
+        s = np.repeat([0.0, 1.0], [wrong, DRAWN - wrong])
+        bound = certify(np.ones(DRAWN), s, 0.5, probability=(0.1, 1.0)).error_bounds[1]
+        broken += bound < rate, float(clopper_pearson(wrong, DRAWN, DELTA)) < rate
+        shown.append(bound)
+    where = "0.1 if predicted negative, else 1"
+    return _cell("certify, drawn", where, rate, draws, broken, float(np.mean(shown)))
+
+
+def judge_sorted(size: int, correlation: float, rate: float, draws: int) -> Facts:
+    """Return how often ten batches at the bound, sorted by error, raise a false alarm.
+
+    Rows that count one after the other are those of the first draws with their places as dates.
+    """
+    broken, n = np.zeros(2), 60
+    certificate = certify_counts((30, 30), (300, 300), (0, 1), threshold=0.5)
+    certificate = replace(certificate, error_bounds=(rate, rate))
+    rest = (1 - correlation) / correlation if correlation else 1e9
+    for draw in range(draws):
+        rng = generator("sorted", size, correlation, rate, draw)
+        together, apart = Monitor(certificate), Monitor(certificate)
+        for batch in range(10):
+            rates = rng.beta(rest * rate, rest * (1 - rate), (n, 1))
+            wrong = rng.random((n, size)) < rates
+            wrong = wrong[np.argsort(wrong.mean(axis=1))].ravel()
+            rows = (np.zeros(n * size), np.where(wrong, 1.0, 0.0))
+            together.update(*rows, cluster=np.repeat(np.arange(n), size))
+            if draw < SHOWN:
+                apart.update(*rows, when=batch + np.arange(n * size) / (n * size))
+        broken += bool(together.alarms), bool(apart.alarms) * draws / min(draws, SHOWN)
+    where = f"clusters of {size}, intra-cluster correlation {correlation:g}"
+    return _cell("Monitor", where if size > 1 else "single rows", rate, draws, broken, 0.0)
+
+
 def judge_audit(floor: float, gain: float, most: int) -> Facts:
     """Return the probability of a wrong verdict within so many labels, summed over all paths.
 
@@ -135,6 +180,9 @@ def collect(quick: bool) -> Facts:
     audits = [(floor, gain, 100 if quick else POOL) for floor in FLOORS for gain in (0.0, 0.5)]
     cells = in_parallel(judge_clusters, clusters, quick)
     cells += in_parallel(judge_drawn, drawn, quick)
+    cells += in_parallel(judge_sides, [(rate, draws) for rate in RATES], quick)
+    batches = [(*kind, rate, draws) for kind in SORTED for rate in RATES[1:]]
+    cells += in_parallel(judge_sorted, batches, quick)
     for cell in cells:
         cell["passes"] = cell["p_value"] * len(cells) > FALSE_VERDICT
     cells += in_parallel(judge_audit, audits, quick)
@@ -146,15 +194,18 @@ def is_met(facts: Facts) -> bool:
 
 
 def tables(facts: Facts) -> Tables:
-    rows: dict[str, list[list[Cell]]] = {"clusters": [], "drawn": [], "audit": []}
+    rows: dict[str, list[list[Cell]]] = {"clusters": [], "drawn": [], "sorted": [], "audit": []}
     for cell in facts["cells"]:
         kept, passes = 1 - cell["broken"], "yes" if cell["passes"] else "no"
         if cell["promise"] == "Audit":
             found = [cell["where"], kept, cell["certified"], f"{cell['shown']:.0f}", passes]
             rows["audit"].append(found)
             continue
-        place = "drawn" if "drawn" in cell["promise"] else "clusters"
         plain = 1 - cell["plain"]
+        if cell["promise"] == "Monitor":
+            rows["sorted"].append([cell["where"], f"{cell['rate']:g}", kept, plain, passes])
+            continue
+        place = "drawn" if "drawn" in cell["promise"] else "clusters"
         head: list[Cell] = [cell["promise"]] if place == "clusters" else []
         found = [*head, cell["where"], f"{cell['rate']:g}", kept, plain, cell["shown"], passes]
         rows[place].append(found)
@@ -167,6 +218,9 @@ def tables(facts: Facts) -> Tables:
         "drawn": table(
             "probability of being drawn | rate | kept | kept without it | mean bound | passes",
             rows["drawn"],
+        ),
+        "sorted": table(
+            "rows | bound | no alarm | no alarm, one row after the other | passes", rows["sorted"]
         ),
         "audit": table(
             "true share kept | no wrong verdict | certified | labels on average | passes",

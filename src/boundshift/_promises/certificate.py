@@ -580,7 +580,7 @@ def certify(
         if cluster is not None:
             ids = as_clusters(cluster, len(known))
             found = _certify_clusters(found, by_class, [ids[mine] for mine in classes])
-        elif isinstance(probability, tuple) and len(probability) == 2 < len(known):
+        elif isinstance(probability, tuple | list) and len(probability) == 2 < len(known):
             found = _certify_sides(found, probability, least_probability)
         elif probability is not None:
             drawn = _read_drawn(probability, least_probability, len(known))
@@ -659,7 +659,7 @@ def _read_drawn(probability: ArrayLike, least: float | None, n: int) -> FloatArr
 
 
 def _certify_sides(
-    found: Certificate, probability: tuple[Any, ...], least: float | None
+    found: Certificate, probability: Sequence[Any], least: float | None
 ) -> Certificate:
     """Return a certificate of rows that were drawn by their side of the threshold."""
     remedy = "Pass (negative, positive), the probability of being drawn on each side, above 0."
