@@ -99,10 +99,10 @@ def threshold_interval(
     scores farther out, and -1 for probabilities. Where a curve of counts leaves no row of a class
     on the wrong side, the limit on that side is the outermost score.
 
-    How often the thresholds of other rows fell inside at 95%: for scores without ties between 92%
-    and 97%, by curve, shape of the classes and number of rows, in ``docs/evidence/interval.md``.
-    The laboratory has no cells with ties yet. Curves of counts on a fine grid, such as a forest's
-    probabilities, hold less than stated.
+    At 95%, between 91% and 100% of the thresholds of other rows fell inside, by curve, shape of the
+    classes and number of rows (``docs/evidence/interval.md``, standard errors of 2 to 4%). Scores
+    in tenths are among the lowest, whole numbers the highest. Curves of counts on a fine grid, such
+    as a forest's probabilities, hold less than stated.
 
     Examples
     --------
