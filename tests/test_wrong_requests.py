@@ -26,6 +26,7 @@ from boundshift import (
     threshold_interval,
 )
 from boundshift.curves import DKW, as_curve
+from boundshift.metrics import metrics_at
 from boundshift.rules import GMean, Youden, as_rule
 
 N = 60
@@ -197,6 +198,8 @@ WRONG = {
     "another pos_label": (lambda: rows(pos_label=2), "got 2. Use pos_label=None"),
     "NA as pos_label": (lambda: rows(pos_label=pd.NA), "`pos_label` must be one of"),
     "an array as pos_label": (lambda: rows(pos_label=np.array([0, 1])), "must be one of"),
+    "labels of another coding": (lambda: certify(Y + 1, S, FITTED), "0 and 1, got 2. Name the"),
+    "words for numbers": (lambda: metrics_at(np.array(["no", "yes"])[Y], S, FITTED), "got 'no'"),
     "a threshold in words": (lambda: certify(Y, S, "0.5"), "`threshold` must be"),
     "a threshold of money": (lambda: certify(Y, S, Decimal("0.5")), "`threshold` must be"),
     "a threshold beyond floats": (lambda: certify(Y, S, 10**400), "`threshold` must be"),

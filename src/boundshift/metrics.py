@@ -194,7 +194,7 @@ def metrics_at(
     """
     costs, share = settle_costs(costs, as_prevalence(prevalence))
     if isinstance(thresholds, Boundary):
-        _, pos_label = read_threshold(thresholds, pos_label)
+        _, pos_label = read_threshold(thresholds, pos_label, y_true)
     sample = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=False)
     if isinstance(thresholds, Boundary):
         thresholds.check_scale(*sample.extremes, sum(sample.n_samples))

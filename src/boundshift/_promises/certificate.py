@@ -36,11 +36,13 @@ from boundshift._scores import LARGEST_SCORE, ScoreSample
 from boundshift._typing import BoolArray, FloatArray, IndexArray
 from boundshift._validation import (
     as_choice,
+    as_labels,
     as_pair,
     as_positive,
     as_real_column,
     as_rows,
     as_share,
+    find_distinct,
     is_finite,
 )
 from boundshift.curves._clusters import as_clusters, bound_mean, cluster_means
@@ -543,7 +545,7 @@ def certify(
     """
     as_choice("scores", scores, tuple(_WORTH))
     chosen_here = _as_flag("chosen_here", chosen_here)
-    t, pos_label = read_threshold(threshold, pos_label)
+    t, pos_label = read_threshold(threshold, pos_label, y_true)
     given = {"cluster": cluster, "probability": probability, "sample_weight": sample_weight}
     names = [name for name, value in given.items() if value is not None]
     if len(names) > 1 or (chosen_here and {"cluster", "probability"} & set(names)):
@@ -566,11 +568,6 @@ def certify(
     else:
         is_positive, _, labels = as_rows(y_true, known, pos_label, one_class=True)
         if isinstance(threshold, Boundary) and not 0 < np.sum(is_positive) < len(known):
-            if labels[int(is_positive[0])] not in threshold.labels:
-                raise InvalidInputError(
-                    f"`y_true` must hold the labels of the boundary, {threshold.labels!r}, got "
-                    f"only {labels[int(is_positive[0])]!r}. Name the classes as the boundary does."
-                )
             labels = threshold.labels
         is_wrong, classes = (known > t) != is_positive, (~is_positive, is_positive)
         wrong = tuple(int(np.sum(is_wrong & mine)) for mine in classes)
@@ -685,10 +682,21 @@ def _certify_sides(
     )
 
 
-def read_threshold(threshold: float | Boundary, pos_label: object) -> tuple[float, object]:
-    """Return a threshold as a number, and the positive class."""
+def read_threshold(
+    threshold: float | Boundary, pos_label: object, y_true: ArrayLike | None = None
+) -> tuple[float, object]:
+    """Return a threshold as a number, and the positive class; refuse labels it has not seen."""
     if isinstance(threshold, Boundary):
-        positive = threshold.labels[1]
+        negative, positive = threshold.labels
+        if y_true is not None and negative != f"not {positive}":
+            found = find_distinct(as_labels(y_true)).tolist()
+            other = [label for label in found if label not in threshold.labels]
+            if other:
+                raise InvalidInputError(
+                    f"`y_true` must hold the labels of the boundary, {negative!r} and "
+                    f"{positive!r}, got {', '.join(map(repr, other[:5]))}. Name the classes as "
+                    "the boundary does."
+                )
         if pos_label is not None and pos_label != positive:
             raise InvalidInputError(
                 f"`pos_label` must be that of the boundary, {positive!r}, got {pos_label!r}. "

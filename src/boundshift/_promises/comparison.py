@@ -166,8 +166,8 @@ def compare_boundaries(
             f"`cost` must be a Cost, got {cost!r}. Use Cost(false_positive=1, false_negative=20), "
             "for example."
         )
-    old_threshold, positive = read_threshold(old, pos_label)
-    new_threshold, positive = read_threshold(new, positive)
+    old_threshold, positive = read_threshold(old, pos_label, y_true)
+    new_threshold, positive = read_threshold(new, positive, y_true)
     scores = [
         read_scores("old_score", old_score, old),
         read_scores("new_score", new_score, new, np.size(old_score)),

@@ -130,7 +130,7 @@ def estimate_prevalence(
     scores = read_scores("y_score", y_score, threshold)
     new = read_scores("y_score_new", y_score_new, threshold)
     if threshold is not None:
-        threshold, pos_label = read_threshold(threshold, pos_label)
+        threshold, pos_label = read_threshold(threshold, pos_label, y_true)
     is_positive, scores, _ = as_rows(y_true, scores, pos_label)
     if threshold is None:
         threshold = find_boundary(is_positive, scores, rule="sum").threshold
