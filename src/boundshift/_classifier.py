@@ -439,7 +439,11 @@ default="auto"
         by_fold = [self._positive_of(model, used.response, X) > t for model in self.estimators_]
         is_wrong = (sample.scores > t) != is_positive
         rows = (is_positive, used.parts, is_wrong, flagged, np.array(by_fold))
-        return certify_by_folds(self.boundary_, *rows, confidence)
+        found = certify_by_folds(self.boundary_, *rows, confidence)
+        # Rows of fit are known by their labels: those of the more frequent class tell.
+        common = np.full(len(flagged), self.boundary_.labels[int(2 * is_positive.mean() > 1)])
+        reason = self._warn_of_reuse(X, common)
+        return replace(found, status="nominal", reason=reason) if reason else found
 
     def find_zone(self, X: Any, y: Any, **options: Any) -> Zone:
         """Find the limits beyond which each of two classes' error rate is bounded.

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from boundshift import BoundShiftClassifier, InvalidInputError
+from boundshift import BoundaryWarning, BoundShiftClassifier, InvalidInputError
 from boundshift.curves._clusters import bound_mean
 from boundshift.curves._uniform import uniform_bound
 
@@ -70,3 +70,11 @@ def test_labels_are_needed_elsewhere(options, weights):
     shifted.fit(X, y, **({"sample_weight": np.ones(300)} if weights else {}))
     with pytest.raises(InvalidInputError, match="`y` must be given unless two classes"):
         shifted.certify(X)
+
+
+@pytest.mark.parametrize("names", [(0, 1), ("well", "ill")])
+def test_rows_of_fit_are_no_rows_without_labels(names):
+    X, y = draw(np.random.default_rng(3), 300)
+    shifted = BoundShiftClassifier(LogisticRegression(), ensemble=True).fit(X, np.array(names)[y])
+    with pytest.warns(BoundaryWarning, match="rows were used in fit"):
+        assert shifted.certify(X).status == "nominal"
