@@ -261,6 +261,7 @@ default="auto"
             "fingerprint_": Fingerprint.of(X, y, params.weights),
             "_response": scored.deployed,
             "_scored": scored,
+            "_is_grouped": "groups" in params.split,
             **found,
         }
         if scored.estimators is not None:
@@ -424,14 +425,13 @@ default="auto"
         """Return the certificate of the more frequent class, by fold models and unlabelled rows."""
         used = getattr(self, "_scored", None)
         folds = 0 if used is None or used.parts is None else len(np.unique(used.parts))
-        is_plain = (
-            len(self.classes_) == 2 and not options and (used is None or used.weights is None)
-        )
+        is_plain = len(self.classes_) == 2 and not options
+        is_plain &= used is None or (used.weights is None and not self._is_grouped)
         if used is None or not is_plain or not 0 < folds == len(used.estimators or ()):
             raise InvalidInputError(
-                "`y` must be given unless two classes without weights were fitted in this session "
-                "and the mean of the folds' models is deployed, got None. Pass labels, or fit with "
-                "ensemble=True."
+                "`y` must be given unless two classes without weights or groups were fitted in "
+                "this session and the mean of the folds' models is deployed, got None. Pass "
+                "labels, or fit with ensemble=True."
             )
         sample, t = self.deciding_sample_, self.threshold_
         is_positive = sample.y == self.boundary_.labels[1]
@@ -587,7 +587,8 @@ default="auto"
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
-        return pack({name: value for name, value in state.items() if name != "_scored"})
+        passing = ("_scored", "_is_grouped")
+        return pack({name: value for name, value in state.items() if name not in passing})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(unpack(state))

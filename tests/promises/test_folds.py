@@ -1,9 +1,12 @@
 """Fold models and rows without labels bound the error rate of the more frequent class."""
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -62,12 +65,17 @@ def test_the_bound_holds_for_the_deployed_model(model):
 
 
 @pytest.mark.parametrize(
-    ("options", "weights"), [({"ensemble": False}, False), ({"cv": None}, False), ({}, True)]
+    ("options", "more"),
+    [
+        ({"ensemble": False}, {}),
+        ({"cv": None}, {}),
+        ({}, {"sample_weight": np.ones(300)}),
+        ({"cv": GroupKFold(5), "ensemble": True}, {"groups": np.arange(300) // 3}),
+    ],
 )
-def test_labels_are_needed_elsewhere(options, weights):
+def test_labels_are_needed_elsewhere(options, more):
     X, y = draw(np.random.default_rng(2), 300)
-    shifted = BoundShiftClassifier(LogisticRegression(), **options)
-    shifted.fit(X, y, **({"sample_weight": np.ones(300)} if weights else {}))
+    shifted = BoundShiftClassifier(LogisticRegression(), **options).fit(X, y, **more)
     with pytest.raises(InvalidInputError, match="`y` must be given unless two classes"):
         shifted.certify(X)
 
@@ -78,3 +86,10 @@ def test_rows_of_fit_are_no_rows_without_labels(names):
     shifted = BoundShiftClassifier(LogisticRegression(), ensemble=True).fit(X, np.array(names)[y])
     with pytest.warns(BoundaryWarning, match="rows were used in fit"):
         assert shifted.certify(X).status == "nominal"
+
+
+def test_a_stored_model_has_lost_the_rows_that_decided():
+    X, y = draw(np.random.default_rng(4), 300)
+    shifted = BoundShiftClassifier(LogisticRegression(), ensemble=True).fit(X, y)
+    with pytest.raises(InvalidInputError, match="were fitted in this session"):
+        pickle.loads(pickle.dumps(shifted)).certify(X)
