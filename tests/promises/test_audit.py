@@ -211,6 +211,14 @@ def test_labels_of_another_kind_are_refused(labels):
         Audit(S, 0.5, Floors(npv=0.9)).add(labels)
 
 
+def test_labels_that_the_boundary_has_not_seen_are_refused():
+    audit = Audit(S, find_boundary(Y, S), Floors(recall=0.7))
+    rows = audit.next_rows(10)
+    with pytest.raises(InvalidInputError, match=r"`labels` must hold .* 0 and 1, got 2"):
+        audit.add(Y[rows] + 1)
+    assert audit.add(Y[rows]).n_labels > 0
+
+
 @pytest.mark.parametrize("n", [-1, 0, 2.5, "3"])
 def test_next_rows_are_a_whole_number(n):
     with pytest.raises(InvalidInputError, match="whole number from 1"):

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift._promises.certificate import read_scores, read_threshold
+from boundshift._promises.certificate import check_known, read_scores, read_threshold
 from boundshift._promises.monitor import ODDS_RATIOS
 from boundshift._result.boundary import Boundary
 from boundshift._typing import IndexArray
@@ -90,6 +90,7 @@ class Audit:
         self.n_labels = self.n_samples = self.wrong = 0
         self._ended: str | None = None
         self._negatives: set[Any] = set()
+        self._boundary = threshold if isinstance(threshold, Boundary) else None
 
     def next_rows(self, n: int = 1) -> IndexArray:
         """Return the next rows to label, fewer than n at the end; none once it has ended."""
@@ -122,6 +123,8 @@ class Audit:
 
     def _check_classes(self, labels: list[Any]) -> None:
         """Raise unless all labels are the positive one and one other of its kind."""
+        if self._boundary is not None:
+            check_known("labels", labels, self._boundary)
         others = self._negatives | {each for each in labels if each != self.pos_label}
         is_word = isinstance(self.pos_label, str)
         if len(others) > 1 or any(isinstance(each, str) != is_word for each in others):

@@ -687,16 +687,9 @@ def read_threshold(
 ) -> tuple[float, object]:
     """Return a threshold as a number, and the positive class; refuse labels it has not seen."""
     if isinstance(threshold, Boundary):
-        negative, positive = threshold.labels
-        if y_true is not None and negative != f"not {positive}":
-            found = find_distinct(as_labels(y_true)).tolist()
-            other = [label for label in found if label not in threshold.labels]
-            if other:
-                raise InvalidInputError(
-                    f"`y_true` must hold the labels of the boundary, {negative!r} and "
-                    f"{positive!r}, got {', '.join(map(repr, other[:5]))}. Name the classes as "
-                    "the boundary does."
-                )
+        positive = threshold.labels[1]
+        if y_true is not None:
+            check_known("y_true", find_distinct(as_labels(y_true)).tolist(), threshold)
         if pos_label is not None and pos_label != positive:
             raise InvalidInputError(
                 f"`pos_label` must be that of the boundary, {positive!r}, got {pos_label!r}. "
@@ -710,6 +703,17 @@ def read_threshold(
             "Pass what find_boundary returned."
         )
     return float(threshold), pos_label
+
+
+def check_known(name: str, labels: Sequence[Any], boundary: Boundary) -> None:
+    """Raise if some labels are not those of the boundary."""
+    negative, positive = boundary.labels
+    other = [label for label in dict.fromkeys(labels) if label not in boundary.labels]
+    if other and negative != f"not {positive}":
+        raise InvalidInputError(
+            f"`{name}` must hold the labels of the boundary, {negative!r} and {positive!r}, got "
+            f"{', '.join(map(repr, other[:5]))}. Name the classes as the boundary does."
+        )
 
 
 def read_scores(
