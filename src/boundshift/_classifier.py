@@ -236,7 +236,8 @@ default="auto"
 
             ``groups`` go to a `cv` that splits by them, such as ``StratifiedGroupKFold(5)``. For
             promised floors of recall and specificity whole groups are then held out, and the
-            rates promised are averages over groups.
+            rates promised are averages over groups. With ``cv="prefit"`` they are the groups of
+            the rows given.
 
         Returns
         -------
@@ -261,7 +262,6 @@ default="auto"
             "fingerprint_": Fingerprint.of(X, y, params.weights),
             "_response": scored.deployed,
             "_scored": scored,
-            "_is_grouped": "groups" in params.split,
             **found,
         }
         if scored.estimators is not None:
@@ -426,7 +426,7 @@ default="auto"
         used = getattr(self, "_scored", None)
         folds = 0 if used is None or used.parts is None else len(np.unique(used.parts))
         is_plain = len(self.classes_) == 2 and not options
-        is_plain &= used is None or (used.weights is None and not self._is_grouped)
+        is_plain &= used is None or (used.weights is None and used.cluster is None)
         if used is None or not is_plain or not 0 < folds == len(used.estimators or ()):
             raise InvalidInputError(
                 "`y` must be given unless two classes without weights or groups were fitted in "
@@ -587,8 +587,7 @@ default="auto"
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
-        passing = ("_scored", "_is_grouped")
-        return pack({name: value for name, value in state.items() if name not in passing})
+        return pack({name: value for name, value in state.items() if name != "_scored"})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(unpack(state))

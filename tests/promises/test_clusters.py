@@ -7,6 +7,8 @@ import pickle
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn import config_context
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold
 
@@ -307,6 +309,45 @@ def test_a_classifier_holds_out_whole_patients_and_counts_them():
     assert "averages over" in model.boundary_.message
     again = pickle.loads(pickle.dumps(model))
     assert again.boundary_.threshold == model.boundary_.threshold
+
+
+def draw_patients(rng, n, size=20):
+    """Return rows of patients who hardly differ within one, their labels and ids."""
+    ill = rng.random(n) < 0.3
+    x = np.repeat(rng.normal(size=n) + 2 * ill, size) + 0.1 * rng.normal(size=n * size)
+    return x[:, None], np.repeat(ill, size).astype(int), np.repeat(np.arange(n), size)
+
+
+@pytest.mark.parametrize("routed", [False, True])
+def test_a_trained_classifier_counts_patients(routed):
+    rng = np.random.default_rng(1)
+    trained = LogisticRegression().fit(*draw_patients(rng, 300)[:2])
+    X, y, patient = draw_patients(rng, 150)
+    rule = Floors(recall=0.8, then="specificity")
+    scores = trained.predict_proba(X)[:, 1]
+    expected = find_boundary(y, scores, rule=rule, cluster=patient)
+    for model, options in (trained, {"cv": "prefit"}), (FrozenEstimator(trained), {}):
+        with config_context(enable_metadata_routing=routed):
+            found = BoundShiftClassifier(model, rule=rule, **options).fit(X, y, groups=patient)
+        assert found.threshold_ == pytest.approx(expected.threshold)
+        assert found.certificate_.certified
+        assert found.certificate_.error_bounds == pytest.approx((1.0, 0.2))
+        assert found.certificate_.n_clusters == tuple(
+            len(set(patient[y == label])) for label in (0, 1)
+        )
+
+
+def test_floors_of_a_trained_classifier_hold_for_patients():
+    rng = np.random.default_rng(1)
+    trained = LogisticRegression().fit(*draw_patients(rng, 300)[:2])
+    ill = stats.norm(2, np.sqrt(1.01))
+    rule, broken = Floors(recall=0.8, then="specificity"), 0
+    for _ in range(60):
+        X, y, patient = draw_patients(rng, 150)
+        found = BoundShiftClassifier(trained, cv="prefit", rule=rule).fit(X, y, groups=patient)
+        odds = np.log(found.threshold_ / (1 - found.threshold_))
+        broken += ill.sf((odds - trained.intercept_[0]) / trained.coef_[0, 0]) < 0.8
+    assert broken <= stats.binom.ppf(0.999, 60, 0.05)
 
 
 @pytest.mark.parametrize(("n", "wrong"), [(699, 75), (743, 150), (252, 14)])

@@ -83,6 +83,7 @@ def _decide_two(scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any) -
     doubts: list[str] = []
     is_clustered = (
         scored.cluster is not None
+        and scored.origin == "held-out"
         and weights is None
         and isinstance(curve, ClopperPearson)
         and isinstance(rule, Floors)
@@ -109,6 +110,9 @@ def _decide_two(scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any) -
         assert isinstance(rule, Floors)
         found = certify_floors(boundary, curve, rule, scored.cluster if is_clustered else None)
         certificate = replace(found, scale=scale)
+        if is_clustered:
+            ids = (scored.cluster[is_positive == side] for side in (False, True))  # type: ignore[index]
+            certificate = replace(certificate, n_clusters=tuple(len(set(i.tolist())) for i in ids))
         negative, positive = certificate.error_bounds
         boundary = replace(boundary, errors=(negative, positive))
     else:

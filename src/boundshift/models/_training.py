@@ -29,7 +29,7 @@ from sklearn.utils.validation import _check_method_params, check_is_fitted, has_
 from boundshift._boundary import check_row_cost, choose_claims
 from boundshift._promises.planning import rows_needed
 from boundshift._typing import FloatArray, IndexArray
-from boundshift._validation import as_row_cost, as_weights, find_distinct, order_labels
+from boundshift._validation import as_column, as_row_cost, as_weights, find_distinct, order_labels
 from boundshift.curves import ErrorCurve, SupportRadius
 from boundshift.curves._counts import ConfidenceCurve
 from boundshift.curves._floors import start_of
@@ -91,7 +91,7 @@ class Scored(NamedTuple):
     places among the rows of `fit`, `parts` the number of the test part, None without parts.
     `response` reads a model's scores, `deployed` those of `estimator`, which may be a mean. `guide`
     has rows scored by fold models, if others are held out to test what they propose. `cluster` has
-    the groups of held-out rows, if the splitter keeps groups together.
+    the groups of the rows, if `fit` was given some.
     """
 
     y: IndexArray
@@ -144,9 +144,12 @@ def route_fit(classifier: Any, y: NDArray[Any], given: dict[str, Any]) -> FitPar
     """Route the parameters of `fit` to the estimator's fit, the split and the decision."""
     split: Mapping[str, Any] = {}
     fit: Mapping[str, Any]
+    given = {name: v for name, v in given.items() if name != "groups" or v is not None}
+    if classifier._is_prefit and "groups" in given:
+        split = {"groups": given.pop("groups")}
     if get_config()["enable_metadata_routing"]:
         routed = process_routing(classifier, "fit", **given)
-        fit, split = routed.estimator.fit, routed.get("splitter", Bunch(split={})).split
+        fit, split = routed.estimator.fit, split or routed.get("splitter", Bunch(split={})).split
         requests = classifier._get_metadata_request().fit.requests
         names = {ours: ours if asked is True else asked for ours, asked in requests.items()}
         own = {ours: given[name] for ours, name in names.items() if name in given}
@@ -157,7 +160,7 @@ def route_fit(classifier: Any, y: NDArray[Any], given: dict[str, Any]) -> FitPar
         if not classifier._is_prefit:
             fit = _name_last_step(estimator, fit)
         takes_groups = "groups" in fit and has_fit_parameter(estimator, "groups")
-        if "groups" in fit and hasattr(cv, "split"):
+        if "groups" in fit and hasattr(cv, "split") and not isinstance(cv, str):
             split = {"groups": fit["groups"]}
             fit = {n: v for n, v in fit.items() if takes_groups or n != "groups"}
         elif "groups" in fit and not takes_groups:
@@ -165,6 +168,9 @@ def route_fit(classifier: Any, y: NDArray[Any], given: dict[str, Any]) -> FitPar
                 "`groups` must go with a `cv` that splits by groups, got "
                 f"cv={cv!r}. Use cv=GroupKFold(5) or StratifiedGroupKFold(5)."
             )
+    if split.get("groups") is not None:
+        groups = as_column("groups", split["groups"], "Pass the group of each row.", len(y))
+        split = {**split, "groups": groups}
     weights, costs, n_classes = _find_weights(own, len(y)), own.get("row_cost"), len(np.unique(y))
     if costs is not None:
         costs = as_row_cost(costs, len(y))
@@ -355,7 +361,6 @@ def train(classifier: Any, X: Any, y: NDArray[Any], params: FitParameters) -> Sc
         scores = read_response(guide.estimator, rows, "predict_proba", guide.classes)
     else:
         scores = guide.deployed.read(guide.estimator, rows, guide.classes)
-    groups = params.split.get("groups")
     return guide._replace(
         y=number[held],
         scores=scores,
@@ -363,8 +368,13 @@ def train(classifier: Any, X: Any, y: NDArray[Any], params: FitParameters) -> Sc
         rows=held,
         parts=None,
         guide=guide,
-        cluster=None if groups is None else np.asarray(groups)[held],
+        cluster=_groups_of(params, held),
     )
+
+
+def _groups_of(params: FitParameters, rows: IndexArray) -> NDArray[Any] | None:
+    groups = params.split.get("groups")
+    return None if groups is None else np.asarray(groups)[rows]
 
 
 @dataclass(frozen=True)
@@ -594,6 +604,7 @@ class _Trainer:
             parts=number[first],
             weights=weights,
             costs=costs,
+            cluster=_groups_of(params, rows),
         )
 
 
