@@ -115,13 +115,20 @@ def test_a_model_that_is_good_is_used():
     assert facts["diagnosis"]["answer"] == "use it"
 
 
-def test_rows_of_fit_certify_nothing():
-    model, X, y = ill()
+@pytest.mark.parametrize("rule", [None, COSTS, ClassFloors(recall={"tb": 0.3})])
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_rows_of_fit_certify_nothing(rule):
+    model, X, y = ill(rule)
     with pytest.warns(BoundaryWarning, match="were used in fit"):
         report = model.fit(X, y).report(X, y)
     assert report.facts["verdict"]["status"] == "nominal"
     assert "confidence" not in repr(report)
     assert report.facts["diagnosis"]["answer"] == "do not use it"
+    assert "3,000 of these 3,000 rows were used in fit" in finding(report.facts, "proof")["text"]
+    assert "good" not in {f["level"] for f in report.facts["diagnosis"]["findings"]}
+    assert (report.facts["goal"] or {"state": "unsure"})["state"] in ("unsure", "reached")
+    assert "tested on" not in report.html
+    assert "test rows" not in report.html
 
 
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
@@ -160,7 +167,7 @@ def test_costs_are_those_of_a_thousand_decisions():
 def test_a_class_without_test_rows_claims_nothing():
     model, X, y = ill(ClassFloors(recall={"tb": 0.5}))
     facts = model.report(X[y != "tb"], y[y != "tb"]).facts
-    assert facts["goal"]["sentence"].endswith("There are no test rows of class tb.")
+    assert facts["goal"]["sentence"].endswith("There are no rows of class tb.")
     assert facts["classes"][2]["recall"] is None
     assert facts["classes"][2]["most_missed"] == 1.0
     assert Report(facts).html.endswith("</html>")

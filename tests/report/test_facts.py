@@ -159,6 +159,26 @@ def test_bounds_of_clusters_are_claimed_and_those_of_rows_are_not():
         collect_facts(*visits, details=RowDetails(cluster=cluster))
 
 
+@pytest.mark.parametrize("rule", [None, "f1", Cost(false_negative=9), Floors(recall=0.5)])
+def test_a_page_on_rows_of_fit_has_nothing_in_green(rule):
+    found = find_boundary(*rows(gap=5.0), rule=rule)
+    reason = "650 of these 650 rows were used in fit; use rows that the model has not seen"
+    probability = 1 / (1 + np.exp(-rows(gap=5.0)[1]))
+    seen = {"boundary": found, "chosen_here": False, "details": RowDetails(probability)}
+    known = collect_facts(*rows(gap=5.0), nominal=reason, **seen)
+    fresh = collect_facts(*rows(gap=5.0), **seen)
+    assert "good" in {f["level"] for f in fresh["diagnosis"]["findings"]}
+    assert "good" not in {f["level"] for f in known["diagnosis"]["findings"]}
+    assert finding(known, "proof")["text"] == f"{reason}."
+    assert (known["goal"] or {"state": "unsure"})["state"] in ("unsure", "reached")
+    assert known["diagnosis"]["answer"] == "do not use it"
+    assert "tested on 650 other rows" in Report(fresh).html
+    page = Report(known).html
+    assert "counted on 650 rows, which are no test" in page
+    for wrong in ("tested on", "test rows", "other rows", "The difference lies"):
+        assert wrong not in page.replace("class 0 (other rows)", "")
+
+
 def test_seen_rows_certify_nothing():
     known = collect_facts(*rows(), scores="training")
     assert known["verdict"]["status"] == "nominal"

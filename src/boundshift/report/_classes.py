@@ -18,6 +18,7 @@ from boundshift._words import Sentence, at_most, claim, number, percent, sentenc
 from boundshift.exceptions import InvalidInputError
 from boundshift.models._decision import certify_rows
 from boundshift.models._scoring import find_winner
+from boundshift.report._evidence import WHERE
 from boundshift.report._goal import WORDS, Floor, State, keeps, say_floor
 from boundshift.report._sentences import (
     FAIR,
@@ -27,6 +28,7 @@ from boundshift.report._sentences import (
     Diagnosis,
     Finding,
     Statement,
+    drop_good,
     grade,
     judge_proof,
     judge_rows,
@@ -52,7 +54,12 @@ class ClassEvidence:
     measured: list[str]
     """That of the model's own decisions, and of ours."""
     state: State
-    """Whether ours are better."""
+    """Whether ours are better; unsure also where the rows are no test."""
+
+    @property
+    def where(self) -> str:
+        """Which rows were counted, in words."""
+        return f"on {WHERE['test' if self.certificate.certified else 'seen']}"
 
     @property
     def names(self) -> list[str]:
@@ -131,7 +138,9 @@ def _gather(
         gains += weights[k] * (rng.multinomial(n[k], counts / n[k], _DRAWS) @ values) / n[k]
     tail = 50 * (1 - confidence)
     low, high = np.percentile(gains, [tail, 100 - tail])
-    state = State.UNSURE if low <= 0 <= high else State.BETTER if low > 0 else State.WORSE
+    state = State.BETTER if low > 0 else State.WORSE
+    if low <= 0 <= high or not certificate.certified:
+        state = State.UNSURE
     losses = [weights @ ((costs * m).sum(axis=1) / np.maximum(n, 1)) for m in matrices]
     measure, measured = "mean recall", [percent(1 - loss) for loss in losses]
     if isinstance(rule, CostMatrix):
@@ -171,8 +180,10 @@ def _judge_goal(rule: Any, evidence: ClassEvidence) -> dict[str, Any] | None:
     if isinstance(rule, CostMatrix):
         before, now = evidence.measured
         wish = "the least cost, by the cost of each mistake"
-        word = {State.BETTER: "Lower cost", State.WORSE: "Higher cost"}.get(state, "May be chance")
-        cost = f"1,000 decisions cost {now} on the test rows instead of {before} by {_OWN}."
+        word = {State.BETTER: "Lower cost", State.WORSE: "Higher cost"}.get(
+            state, "May be chance" if certificate.certified else "Not shown"
+        )
+        cost = f"1,000 decisions cost {now} {evidence.where} instead of {before} by {_OWN}."
         parts = [Sentence(f"{word}: {cost}")]
     elif isinstance(rule, ClassFloors):
         wishes, states = [], []
@@ -181,7 +192,7 @@ def _judge_goal(rule: Any, evidence: ClassEvidence) -> dict[str, Any] | None:
             wishes.append(f"at least {100 * asked:.6g}% of {evidence.names[k]}")
             if not certificate.n_samples[k]:
                 states.append(State.REACHED)
-                parts.append(Sentence(f"There are no test rows of class {label}."))
+                parts.append(Sentence(f"There are no rows of class {label}."))
                 continue
             reached, shown = 1 - certificate.errors[k], 1 - certificate.error_bounds[k]
             each = State.REACHED if keeps("recall", asked, reached) else State.MISSED
@@ -189,7 +200,7 @@ def _judge_goal(rule: Any, evidence: ClassEvidence) -> dict[str, Any] | None:
                 each = State.MET
             bound = shown if certificate.certified else None
             item = Floor(f"class {label}", asked, reached, bound, False, each)
-            parts += say_floor(item, "on the test rows", certificate.confidence, several=True)
+            parts += say_floor(item, evidence.where, certificate.confidence, several=True)
             states.append(each)
         state = next(state for state in WORDS if state in states)
         wish, word = f"find {' and '.join(wishes)}", WORDS[state]
@@ -238,7 +249,7 @@ def _diagnose(
         f"at most {at_most(total)} in the long run. By chance they add up to {chance}00%."
     )
     rarest = evidence.names[int(np.argmin(certificate.n_samples))]
-    proof = judge_proof(certificate.status, total / chance, text, rarest)
+    proof = judge_proof(certificate, total / chance, text, rarest)
     weak, change, precision = _recall(evidence), _change(evidence), _precision(evidence)
     candidates = [proof, weak, change, precision, judge_rows(certificate, evidence.names)]
     findings = [finding for finding in candidates if finding is not None]
@@ -256,7 +267,7 @@ def _diagnose(
     elif weak.level == "good":
         answer, told = "use it", "Use it: most rows of every class are found."
         told += "" if precision is None else f" But m{precision.title[1:]}."
-    return Diagnosis(findings, answer, told)
+    return Diagnosis(drop_good(findings, certificate), answer, told)
 
 
 def _recall(evidence: ClassEvidence) -> Finding:
@@ -288,7 +299,8 @@ def _change(evidence: ClassEvidence) -> Finding:
         return Finding("change", "good", f"Better than {_OWN}", f"{text}.")
     if evidence.state == State.WORSE:
         return Finding("change", "bad", f"Worse than {_OWN}", f"{text}.")
-    text += f"; may be chance ({100 * evidence.certificate.confidence:.6g}%, by resampling)."
+    why = f"; may be chance ({100 * evidence.certificate.confidence:.6g}%, by resampling)"
+    text += f"{why if evidence.certificate.certified else ' on rows that are no test'}."
     return Finding("change", "caution", f"Not shown to be better than {_OWN}", text)
 
 

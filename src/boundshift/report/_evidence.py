@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +28,11 @@ from boundshift._view import read_sample, settle_boundary
 from boundshift._words import Names, read_names
 from boundshift.exceptions import InvalidInputError
 
+WHERE = {
+    "test": "the test rows",
+    "deciding": "the rows that chose the threshold",
+    "seen": "these rows",
+}
 MOST_LEVELS = 12
 """Columns with more values than this are not shown as groups."""
 _FEW = 500  # larger cells are resampled by the normal approximation of their sum
@@ -186,8 +191,8 @@ class Evidence:
     names: Names
     confidence: float
     origin: Scores
-    tested: bool
-    """Whether the judging rows were used for nothing else."""
+    judged_on: Literal["test", "deciding", "seen"]
+    """Rows used for nothing else, those that chose the threshold, or others that are no test."""
     chosen_here: bool
     deciding: ScoreSample
     """Rows that are drawn."""
@@ -217,7 +222,12 @@ class Evidence:
     @property
     def where(self) -> str:
         """Which rows were counted, in words."""
-        return f"on the {'test rows' if self.tested else 'rows that chose the threshold'}"
+        return f"on {WHERE[self.judged_on]}"
+
+    @property
+    def tested(self) -> bool:
+        """Whether the judging rows were used for nothing else."""
+        return self.judged_on == "test"
 
     @property
     def certificate(self) -> Certificate:
@@ -316,7 +326,7 @@ def gather(
         names=read_names(names, labels),
         confidence=confidence,
         origin=scores,
-        tested=is_tested,
+        judged_on="deciding" if not is_tested else "seen" if nominal else "test",
         chosen_here=chosen_here,
         deciding=deciding,
         judging=judging,

@@ -188,7 +188,7 @@ def judge_goal(evidence: Evidence) -> Goal | None:
         parts += _say_best(aim, best, evidence, alone=floors is None)
     if state != State.MET and boundary.status in (Status.UNMET, Status.NOT_PROMISED):
         message = boundary.message
-        if evidence.tested:
+        if evidence.judged_on != "deciding":
             message = f"On the rows that chose the threshold: {message[0].lower()}{message[1:]}"
         parts.append(Sentence(message))
     if items:

@@ -31,6 +31,7 @@ from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.report._classes import class_facts
 from boundshift.report._evidence import (
     MOST_LEVELS,
+    WHERE,
     ColumnUse,
     RowDetails,
     check_levels,
@@ -145,7 +146,8 @@ def collect_facts(
         "names": evidence.names,
         "labels": [str(label) for label in boundary.labels],
         "confidence": evidence.confidence,
-        "judged_on": "test" if evidence.tested else "deciding",
+        "judged_on": evidence.judged_on,
+        "counted_on": WHERE[evidence.judged_on],
         "n": judging.n_samples,
         "chosen_on": boundary.n_samples,
         "boundary": {
@@ -168,7 +170,7 @@ def collect_facts(
         "shell": shell or _decide("{threshold}", boundary.labels),
         "top": top,
         "drawn": evidence.deciding.n_samples,
-        "rows_drawn": "deciding" if evidence.chosen_here else "test",
+        "drawn_on": WHERE["deciding" if evidence.chosen_here else evidence.judged_on],
         **panels(evidence),
     }
     return dict(_plain(facts))

@@ -291,7 +291,13 @@ def _diagnose(evidence: Evidence, goal: Goal | None, better: str | None) -> Diag
     else:
         weak = first.title if first else "it has weak points"
         told = f"Use it with care, or improve it: {weak[0].lower()}{weak[1:]}."
-    return Diagnosis(findings, answer, f"{told} {first.advice}" if first else told)
+    told = f"{told} {first.advice}" if first else told
+    return Diagnosis(drop_good(findings, evidence.certificate), answer, told)
+
+
+def drop_good(findings: list[Finding], certificate: Certificate) -> list[Finding]:
+    """Leave out strong points where nothing is certified: rows that were seen flatter."""
+    return [f for f in findings if certificate.status != "nominal" or f.level != "good"]
 
 
 def grade(key: str, value: float, text: str, *grades: tuple[float, Level, str, str]) -> Finding:
@@ -340,15 +346,17 @@ def _proof(evidence: Evidence) -> Finding:
         f"{names.negatives} flagged add up to at most {at_most(total)} in the long run. By chance "
         "they add up to 100%."
     )
-    return judge_proof(evidence.certificate.status, total, text, names.positives)
+    return judge_proof(evidence.certificate, total, text, names.positives)
 
 
-def judge_proof(status: str, total: float, text: str, rare: str) -> Finding:
+def judge_proof(certificate: Certificate, total: float, text: str, rare: str) -> Finding:
     """Say whether errors add up to less than by chance, which is a total of 1."""
+    status = certificate.status
     level: Level = "good"
     title, advice = "Shown to be better than chance", ""
     if status == "nominal":
         level, title = "bad", "Nothing is shown: the model has seen these rows"
+        text = sentence(certificate.reason)
         advice = "Score rows that the model has not seen; only they show what it is worth."
     elif total >= 1:
         level, title = "bad", "Not shown to be better than chance"
