@@ -244,6 +244,8 @@ def test_a_certificate_takes_the_labels_of_a_boundary():
     y = np.where(y == 1, "a", "b")
     boundary = find_boundary(y, s, pos_label="a")
     assert streaming.scan_certificate(cut(y, s, 0), boundary) == boundshift.certify(y, s, boundary)
+    with pytest.raises(InvalidInputError, match=r"`label` must hold .* 'b' and 'a', got 'c'"):
+        streaming.scan_certificate(cut(np.where(y == "b", "c", y), s, 0), boundary)
 
 
 CHUNKS = {

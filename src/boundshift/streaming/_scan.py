@@ -11,6 +11,7 @@ from boundshift._promises.certificate import (
     Certificate,
     Scores,
     certify_sample,
+    check_known,
     read_threshold,
 )
 from boundshift._promises.zone import Zone, as_errors, zone_of
@@ -140,6 +141,8 @@ def scan_certificate(
     claims: dict[str, Any] = {"confidence": confidence, "joint": joint, "chosen_here": chosen_here}
 
     def decide_one(sample: ScoreSample) -> Certificate:
+        if isinstance(threshold, Boundary):
+            check_known("label", sample.labels, threshold)
         if not source.is_weighted:
             claims["scores"] = scores
         return certify_sample(sample, t, weighted=source.is_weighted, **claims)
