@@ -12,6 +12,13 @@ Y = np.repeat([0, 1], [60, 40])
 S = np.concatenate([np.linspace(0, 0.7, 60), np.linspace(0.3, 1, 40)])
 
 
+def ask(n):
+    """Return an audit that has asked for the labels of n rows."""
+    audit = Audit(S, 0.5, Floors(recall=0.9))
+    audit.next_rows(n)
+    return audit
+
+
 def upper(k, n, delta):
     return 1.0 if k == n else float(stats.beta.isf(delta, k + 1, n - k))
 
@@ -148,7 +155,9 @@ def test_a_floor_that_is_just_missed_is_hardly_ever_certified(floor):
 
 
 def test_the_evidence_is_that_of_the_formula():
-    audit = Audit(np.ones(50), 0.5, Floors(precision=0.8)).add([1, 0, 1, 1, 0])
+    audit = Audit(np.ones(50), 0.5, Floors(precision=0.8))
+    audit.next_rows(5)
+    audit.add([1, 0, 1, 1, 0])
     m, n, k = 0.2, 5, 2
     for sign, found in zip((-1, 1), audit.evidence(), strict=True):
         odds = np.array(ODDS_RATIOS) ** sign
@@ -177,13 +186,17 @@ def test_rows_asked_and_rows_that_count(floor, asked, counts):
 
 
 def test_it_ends_at_the_same_label_in_any_batches():
-    whole = Audit(np.ones(500), 0.5, Floors(precision=0.8), pos_label="ill").add(["ill"] * 500)
-    single = Audit(np.ones(500), 0.5, Floors(precision=0.8), pos_label="ill")
-    while single.status == "open":
-        single.add(["ill"])
+    def audit(labels, size):
+        found = Audit(np.ones(500), 0.5, Floors(precision=0.8), pos_label="ill")
+        while found.status == "open":
+            rows = found.next_rows(size)
+            found.add([labels[i % len(labels)] for i in range(len(rows))])
+        return found
+
+    whole, single = audit(["ill"], 500), audit(["ill"], 1)
     assert whole.status == single.status == "certified"
     assert whole.n_labels == single.n_labels < 30
-    missed = Audit(np.ones(500), 0.5, Floors(precision=0.8)).add([0, 1] * 250)
+    missed = audit(["well", "ill"], 500)
     assert missed.status == "missed"
     assert str(missed).startswith(f"missed after {missed.n_labels} labels: precision < 0.8")
 
@@ -195,8 +208,9 @@ def test_it_ends_at_the_same_label_in_any_batches():
         (lambda: Audit(S, 0.5, Floors(flagged=0.5)), "one promised floor"),
         (lambda: Audit(S, 0.5, "sum"), "one promised floor"),
         (lambda: Audit(S, 0.5, Floors(recall=1.0)), "floor below 1"),
-        (lambda: Audit(S, 0.5, Floors(recall=0.9)).add([1] * 101), "there are 100, got 101"),
-        (lambda: Audit(S, 0.5, Floors(recall=0.9)).add([1, None]), "with 1 missing"),
+        (lambda: ask(10).add([1] * 11), "10 of which have none yet, got 11"),
+        (lambda: ask(10).add([1] * 6).add([1] * 6), "4 of which have none yet, got 6"),
+        (lambda: ask(10).add([1, None]), "with 1 missing"),
         (lambda: Audit(5 * S, find_boundary(Y, S), Floors(recall=0.9)), "must be probabilities"),
     ],
 )
@@ -208,7 +222,7 @@ def test_wrong_requests_get_a_sentence(call, words):
 @pytest.mark.parametrize("labels", [["1", "1"], ["ill", "well"], [0, 1, 2], [1, "0"]])
 def test_labels_of_another_kind_are_refused(labels):
     with pytest.raises(InvalidInputError, match="the positive class, or one other label"):
-        Audit(S, 0.5, Floors(npv=0.9)).add(labels)
+        ask(10).add(labels)
 
 
 def test_labels_that_the_boundary_has_not_seen_are_refused():

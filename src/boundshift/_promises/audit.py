@@ -88,6 +88,7 @@ class Audit:
         rows = np.flatnonzero(is_asked.get(self._name, np.ones(len(scores), dtype=np.bool_)))
         self._order = as_generator(random_state).permutation(rows)
         self.n_labels = self.n_samples = self.wrong = 0
+        self._awaited = 0
         self._ended: str | None = None
         self._negatives: set[Any] = set()
         self._boundary = threshold if isinstance(threshold, Boundary) else None
@@ -97,18 +98,21 @@ class Audit:
         if not isinstance(n, int | np.integer) or n < 1:
             raise InvalidInputError(f"`n` must be a whole number from 1, got {n!r}. Use 10.")
         first = len(self._order) if self._ended else self.n_labels
-        return self._order[first : first + n]
+        rows = self._order[first : first + n]
+        self._awaited = max(self._awaited, len(rows))
+        return rows
 
     def add(self, labels: ArrayLike) -> Self:
-        """Add the labels of the next rows, in their order; those after the end do not count."""
+        """Add the labels of :meth:`next_rows`, in their order; those after the end do not count."""
         y = as_column("labels", labels, "Pass one label for each of the next rows.")
-        left = len(self._order) - self.n_labels
-        if len(y) > left or count_missing(y):
+        if len(y) > self._awaited or count_missing(y):
             raise InvalidInputError(
-                f"`labels` must be those of the next rows, of which there are {left}, got {len(y)} "
-                f"with {count_missing(y)} missing. Pass the labels of next_rows(n)."
+                f"`labels` must be those of next_rows, {self._awaited} of which have none yet, got "
+                f"{len(y)} with {count_missing(y)} missing. Call next_rows(n), and pass the labels "
+                "of its rows once."
             )
         self._check_classes(y.tolist())
+        self._awaited -= len(y)
         rows = self._order[self.n_labels :][: 0 if self._ended else None]
         for row, is_positive in zip(rows, y == self.pos_label, strict=False):
             self.n_labels += 1
