@@ -36,7 +36,7 @@ def told():
 
 
 def finding(facts, key):
-    return next(f for f in facts["diagnosis"]["findings"] if f["key"] == key)
+    return next((f for f in facts["diagnosis"]["findings"] if f["key"] == key), None)
 
 
 def test_every_class_is_counted(told):
@@ -171,6 +171,25 @@ def test_a_class_without_test_rows_claims_nothing():
     assert facts["classes"][2]["recall"] is None
     assert facts["classes"][2]["most_missed"] == 1.0
     assert Report(facts).html.endswith("</html>")
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+@pytest.mark.parametrize("rule", [None, COSTS, ClassFloors(recall={"tb": 0.3})])
+def test_rows_of_a_class_without_any_are_asked_for_first(rule):
+    model, X, y = ill(rule, separation=4.0)
+    here = y != "tb"
+    facts = model.report(X[here], y[here]).facts
+    assert facts["diagnosis"]["next"] == (
+        "Add rows of class tb first: no recall is known without them, and a comparison would "
+        "leave them out."
+    )
+    assert facts["diagnosis"]["answer"] == "improve it"
+    assert finding(facts, "rows")["title"] == "There are no rows of class tb"
+    assert finding(facts, "change") is None
+    titles = " ".join(f["title"] for f in facts["diagnosis"]["findings"])
+    assert "every class is" not in titles
+    assert facts["verdict"]["sentence"].startswith("Mean recall of the 2 classes with rows is")
+    assert (facts["goal"] or {"state": "unsure"})["state"] in ("unsure", "reached")
 
 
 def test_hostile_labels_stay_text():

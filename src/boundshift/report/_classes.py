@@ -54,7 +54,7 @@ class ClassEvidence:
     measured: list[str]
     """That of the model's own decisions, and of ours."""
     state: State
-    """Whether ours are better; unsure also where the rows are no test."""
+    """Whether ours are better; unsure also where the rows are no test, or lack a class."""
 
     @property
     def where(self) -> str:
@@ -65,6 +65,12 @@ class ClassEvidence:
     def names(self) -> list[str]:
         """What the rows of each class are called."""
         return [f"{self.unit} of class {label}" for label in self.certificate.labels]
+
+    @property
+    def absent(self) -> list[str]:
+        """What the rows of classes without rows would be called."""
+        sizes = self.certificate.n_samples
+        return [name for name, n in zip(self.names, sizes, strict=True) if not n]
 
     @property
     def weakest(self) -> int:
@@ -139,7 +145,7 @@ def _gather(
     tail = 50 * (1 - confidence)
     low, high = np.percentile(gains, [tail, 100 - tail])
     state = State.BETTER if low > 0 else State.WORSE
-    if low <= 0 <= high or not certificate.certified:
+    if low <= 0 <= high or not certificate.certified or not n.all():
         state = State.UNSURE
     losses = [weights @ ((costs * m).sum(axis=1) / np.maximum(n, 1)) for m in matrices]
     measure, measured = "mean recall", [percent(1 - loss) for loss in losses]
@@ -181,7 +187,7 @@ def _judge_goal(rule: Any, evidence: ClassEvidence) -> dict[str, Any] | None:
         before, now = evidence.measured
         wish = "the least cost, by the cost of each mistake"
         word = {State.BETTER: "Lower cost", State.WORSE: "Higher cost"}.get(
-            state, "May be chance" if certificate.certified else "Not shown"
+            state, "Not shown" if evidence.absent or not certificate.certified else "May be chance"
         )
         cost = f"1,000 decisions cost {now} {evidence.where} instead of {before} by {_OWN}."
         parts = [Sentence(f"{word}: {cost}")]
@@ -216,7 +222,9 @@ def _verdict(evidence: ClassEvidence) -> dict[str, Any]:
     certificate, k = evidence.certificate, evidence.weakest
     before, now = (_summarise("", m)["mean recall"] for m in (evidence.own, evidence.matrix))
     change = "as" if before == now else f"instead of {percent(before)}"
-    parts = [Sentence(f"Mean recall is {percent(now)} {change} by {_OWN}.")]
+    seen = np.count_nonzero(certificate.n_samples)
+    among = f" of the {seen} class{'es' if seen > 1 else ''} with rows" if evidence.absent else ""
+    parts = [Sentence(f"Mean recall{among} is {percent(now)} {change} by {_OWN}.")]
     n, label = certificate.n_samples[k], certificate.labels[k]
     missed, once = (round(100 - 100 * m[k, k] / n) for m in (evidence.matrix, evidence.own))
     told = f"The weakest class is {label}: of 100 {evidence.unit} {missed} are missed"
@@ -260,6 +268,11 @@ def _diagnose(
     answer: Answer = "improve it"
     if proof.level == "bad":
         answer, told = "do not use it", f"{UNPROVED} {proof.advice}"
+    elif evidence.absent:
+        told = (
+            f"Add {' and '.join(evidence.absent)} first: no recall is known without them, and "
+            "a comparison would leave them out."
+        )
     elif goal is not None and goal["state"] == State.MISSED:
         told = f"{MISSED} Train a better model, fit it on more rows, or ask for less."
     elif evidence.state == State.WORSE and not has_floors:
@@ -282,17 +295,20 @@ def _recall(evidence: ClassEvidence) -> Finding:
         f"Look for features that tell class {labels[k]} from class {labels[j]}, or for wrong "
         "labels of their rows."
     )
+    every = "every class with rows" if evidence.absent else "every class"
     return grade(
         "recall",
         evidence.certificate.errors[k],
         text,
-        (0.2, "good", "The recall of every class is high", ""),
+        (0.2, "good", f"The recall of {every} is high", ""),
         (0.5, "caution", f"The recall of class {labels[k]} is low", advice),
         (1.0, "bad", f"Most rows of class {labels[k]} are missed", advice),
     )
 
 
-def _change(evidence: ClassEvidence) -> Finding:
+def _change(evidence: ClassEvidence) -> Finding | None:
+    if evidence.absent:  # what is compared would lack a class
+        return None
     before, now = evidence.measured
     text = f"By {evidence.measure}: {now} instead of {before}"
     if evidence.state == State.BETTER:

@@ -391,6 +391,9 @@ def judge_rows(certificate: Certificate, names: Sequence[str]) -> Finding:
     """Say what the rows of the smallest class can show at best."""
     i = int(np.argmin(certificate.n_samples))
     who, least = names[i], certificate.floors[i]
+    if not certificate.n_samples[i]:
+        none = "Nothing can be shown of a class without rows."
+        return Finding("rows", "bad", f"There are no {who}", none, f"Add {who}.")
     text = (
         f"With {certificate.n_samples[i]:,} {who}, no error rate below {at_most(least)} can be "
         "shown, even without a single error."
