@@ -9,14 +9,15 @@ from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GroupKFold, KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from boundshift import BoundShiftClassifier, Cost, Floors, InvalidInputError
+from boundshift import BoundShiftClassifier, ClassFloors, Cost, Floors, InvalidInputError
+from boundshift.curves import ClopperPearson
 
 N = 300
 X, Y = make_classification(N, n_features=6, weights=[0.85], random_state=0)
@@ -40,6 +41,10 @@ def spent():
 
 def oob(model=FOREST, **options):
     return {"model": model, "cv": "oob", **options}
+
+
+def grouped(**options):
+    return {"cv": GroupKFold(5), "given": {"groups": np.arange(N) // 3}, **options}
 
 
 # What is asked for, and words of the answer.
@@ -68,6 +73,27 @@ WRONG = {
     "weights with a bound": (
         {"given": {"sample_weight": np.ones(N)}, "curve": "dkw"},
         "`sample_weight` must be left out with the curve 'dkw'",
+    ),
+    "precision of groups": (
+        grouped(rule=Floors(precision=0.6)),
+        "got Floors(precision=0.6). Use Floors(recall=0.9), or curve='empirical' for an estimate",
+    ),
+    "a cap of groups": (
+        grouped(rule=Floors(flagged=0.3, confidence=0.9)),
+        "got Floors(flagged=0.3, confidence=0.9). Use",
+    ),
+    "precision of groups, trained": (
+        grouped(rule=Floors(precision=0.6), cv="prefit", model=LogisticRegression().fit(X, Y)),
+        "got Floors(precision=0.6). Use",
+    ),
+    "a bound of groups": (grouped(**FLOORS, curve="dkw"), "got Floors(recall=0.6) and curve='dkw'"),
+    "another confidence of groups": (
+        grouped(**FLOORS, curve=ClopperPearson(0.99)),
+        "and curve=ClopperPearson(confidence=0.99). Use",
+    ),
+    "floors of groups and many classes": (
+        grouped(labels=THREE, rule=ClassFloors({2: 0.5})),
+        "`groups` must go without ClassFloors",
     ),
     "groups for nothing": ({"given": {"groups": np.zeros(N)}}, "Use cv=GroupKFold"),
     "weights for neighbours": (

@@ -30,11 +30,11 @@ from boundshift._scores import LEAST_WEIGHT, LogOdds, Scale, ScoreSample, judge_
 from boundshift._status import QUIET, Status
 from boundshift._typing import FloatArray, IndexArray
 from boundshift._validation import order_labels
-from boundshift.curves import ClopperPearson, Empirical, ErrorCurve
+from boundshift.curves import Empirical, ErrorCurve
 from boundshift.curves._counts import ConfidenceCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.models._scoring import find_winner
-from boundshift.models._training import Scored, can_promise, find_demands, is_promise
+from boundshift.models._training import Scored, can_promise, counts_groups, find_demands, is_promise
 from boundshift.rules import ClassFloors, ClassRule, Floors, Rule
 
 Strategy = Literal["joint", "pairwise"]
@@ -85,10 +85,7 @@ def _decide_two(scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any) -
         scored.cluster is not None
         and scored.origin == "held-out"
         and weights is None
-        and isinstance(curve, ClopperPearson)
-        and isinstance(rule, Floors)
-        and is_promise(curve, rule)
-        and set(rule.asked) <= {"recall", "specificity"}
+        and counts_groups(curve, rule)
     )
     if scored.costs is not None:
         boundary = decide_by_row(is_positive, scores, scored.costs, scale=scale)

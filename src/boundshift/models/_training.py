@@ -30,7 +30,7 @@ from boundshift._boundary import check_row_cost, choose_claims
 from boundshift._promises.planning import rows_needed
 from boundshift._typing import FloatArray, IndexArray
 from boundshift._validation import as_column, as_row_cost, as_weights, find_distinct, order_labels
-from boundshift.curves import ErrorCurve, SupportRadius
+from boundshift.curves import ClopperPearson, ErrorCurve, SupportRadius
 from boundshift.curves._counts import ConfidenceCurve
 from boundshift.curves._floors import start_of
 from boundshift.exceptions import InvalidInputError
@@ -181,6 +181,8 @@ def route_fit(classifier: Any, y: NDArray[Any], given: dict[str, Any]) -> FitPar
                 "y == label to tell one from the rest."
             )
     curve, rule = choose_claims(classifier.curve, classifier.rule)
+    if split.get("groups") is not None:
+        _check_floors_of_groups(classifier.curve, curve, rule)
     by_class = isinstance(rule, ClassRule) and n_classes > 2
     if weights is not None and (by_class or isinstance(curve, ConfidenceCurve | SupportRadius)):
         counting = repr(rule) if by_class else f"the curve {curve.name!r}"
@@ -193,6 +195,22 @@ def route_fit(classifier: Any, y: NDArray[Any], given: dict[str, Any]) -> FitPar
     for known in (weights, _find_weights(fit, len(y))):
         decides &= True if known is None else known > 0
     return FitParameters(fit, split, weights, costs, decides)
+
+
+def _check_floors_of_groups(given: Any, curve: ErrorCurve, rule: Rule) -> None:
+    """Raise if floors are to be promised that only independent rows can promise."""
+    if isinstance(rule, ClassFloors):
+        raise InvalidInputError(
+            f"`groups` must go without ClassFloors, which count rows, got {rule!r}. Pass one row "
+            "of each group, or use CostMatrix, which promises nothing."
+        )
+    if is_promise(curve, rule) and not counts_groups(curve, rule):
+        named = "" if given is None else f" and curve={given!r}"
+        raise InvalidInputError(
+            "`rule` must have floors of recall or specificity only, and no other curve, where "
+            f"`groups` are given and floors are promised, got {rule!r}{named}. Use "
+            "Floors(recall=0.9), or curve='empirical' for an estimate."
+        )
 
 
 def _name_last_step(estimator: Any, fit_params: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -228,6 +246,13 @@ def _find_weights(fit_params: Mapping[str, Any], n_rows: int) -> FloatArray | No
 def is_promise(curve: ErrorCurve, rule: Rule) -> bool:
     """Return whether floors are to hold with high probability, not as estimates."""
     return isinstance(rule, Floors) and isinstance(curve, ConfidenceCurve)
+
+
+def counts_groups(curve: ErrorCurve, rule: Rule) -> bool:
+    """Return whether promised floors can be counted by groups."""
+    if not isinstance(rule, Floors) or rule.level is None:
+        return False
+    return set(rule.asked) <= {"recall", "specificity"} and curve == ClopperPearson(rule.level)
 
 
 def find_demands(
