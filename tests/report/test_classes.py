@@ -1,6 +1,7 @@
 """The report on many classes, against scikit-learn and bounds computed a second way."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -145,6 +146,26 @@ def test_floors_are_judged_by_bounds(floor, state):
         f"{100 * (1 - missed / n):.1f}% on the test rows; in the long run at least "
         f"{np.floor(1000 * shown) / 10:.1f}% with 95% confidence in all floors together."
     )
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_a_goal_that_is_not_proved_says_how_many_rows_would_prove_it():
+    model, X, y = ill(separation=4.0)
+    n, missed = np.sum(y == "tb"), np.sum(model.predict(X)[y == "tb"] != "tb")
+    shown = 1 - clopper_pearson(missed, n, 0.05 / 3)
+    floor = (1 - missed / n + shown) / 2  # seen, but not shown
+    facts = model.set_params(rule=ClassFloors(recall={"tb": floor})).report(X, y).facts
+    assert facts["goal"]["word"] == "Not proved"
+    found = finding(facts, "rows")
+    assert found["level"] == "caution"
+    assert found["title"] == "There are too few rows of class tb to prove the goal"
+    told = re.search(r"At this rate ([\d,]+) rows of class tb", found["text"])[1]
+    needed = next(
+        m for m in range(n, 9**6)
+        if clopper_pearson(np.ceil(m * missed / n), m, 0.05 / 3) <= 1 - floor
+    )  # fmt: skip
+    assert n < int(told.replace(",", "")) == pytest.approx(needed, rel=0.02)
+    assert "But the goal is not proved." in facts["diagnosis"]["next"]
 
 
 def test_costs_are_those_of_a_thousand_decisions():

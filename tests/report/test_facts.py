@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import warnings
 from dataclasses import replace
 
@@ -14,7 +15,7 @@ from sklearn.metrics import balanced_accuracy_score, confusion_matrix, f1_score
 
 from boundshift import BoundaryWarning, Cost, Floors, InvalidInputError, certify, find_boundary
 from boundshift.report import Report, RowDetails, collect_facts
-from tests.report.problems import facts, rows, uniform
+from tests.report.problems import clopper_pearson, facts, rows, uniform
 
 
 def counts(y, s, t):
@@ -239,6 +240,24 @@ def test_a_goal_that_is_missed_asks_for_a_better_model():
     known = collect_facts(y, s, boundary=found, test=(y, np.where(y == 1, s - 1.5, s)))
     assert known["goal"]["state"] == "missed"
     assert known["diagnosis"]["next"].startswith("Improve it: the goal is missed.")
+
+
+@pytest.mark.parametrize(("recall", "level"), [(0.88, "caution"), (0.5, "good"), (0.99, "good")])
+def test_enough_rows_are_those_that_prove_the_goal(recall, level):
+    y, s = rows(400, 400, seed=1)
+    t = float(np.sort(s[y == 1])[39])  # 40 of 400 are missed
+    found = find_boundary(*rows(), rule=Floors(recall=0.5, confidence=None))
+    found = replace(found, threshold=t, rule=Floors(recall=recall, confidence=None))
+    known = {"boundary": found, "test": (y, s)}
+    by_row = finding(collect_facts(*rows(), **known), "rows")
+    details = RowDetails(cluster=np.arange(800))
+    by_cluster = finding(collect_facts(*rows(), details=details, **known), "rows")
+    assert by_row["level"] == by_cluster["level"] == level
+    if level == "caution":
+        k = next(k for k in range(40, 999) if clopper_pearson(k, 10 * k, 0.05) <= 1 - recall)
+        told = re.search(r"At this rate ([\d,]+) rows of class 1", by_row["text"])[1]
+        assert int(told.replace(",", "")) == pytest.approx(10 * k, rel=0.02)
+        assert by_cluster["text"].endswith("More clusters are needed to prove it.")
 
 
 def test_the_precision_of_a_few_flagged_rows_is_told_as_a_count():

@@ -30,8 +30,10 @@ from boundshift.report._sentences import (
     Statement,
     drop_good,
     grade,
+    is_unproved,
     judge_proof,
     judge_rows,
+    say_unproved,
 )
 from boundshift.rules import ClassFloors, CostMatrix
 
@@ -182,7 +184,7 @@ def _summarise(method: str, matrix: IndexArray) -> dict[str, Any]:
 
 def _judge_goal(rule: Any, evidence: ClassEvidence) -> dict[str, Any] | None:
     """Say whether floors are met, or what decisions cost; None where neither was asked for."""
-    certificate, state, parts = evidence.certificate, evidence.state, []
+    certificate, state, parts, floors = evidence.certificate, evidence.state, [], []
     if isinstance(rule, CostMatrix):
         before, now = evidence.measured
         wish = "the least cost, by the cost of each mistake"
@@ -208,13 +210,14 @@ def _judge_goal(rule: Any, evidence: ClassEvidence) -> dict[str, Any] | None:
             item = Floor(f"class {label}", asked, reached, bound, False, each)
             parts += say_floor(item, evidence.where, certificate.confidence, several=True)
             states.append(each)
+            floors.append(item)
         state = next(state for state in WORDS if state in states)
         wish, word = f"find {' and '.join(wishes)}", WORDS[state]
     else:
         return None
     parts = [Sentence(f"Goal: {wish}."), *parts]
     told = " ".join(part.text for part in parts)
-    return {"state": state, "word": word, "parts": parts, "sentence": told}
+    return {"state": state, "word": word, "parts": parts, "sentence": told, "floors": floors}
 
 
 def _verdict(evidence: ClassEvidence) -> dict[str, Any]:
@@ -259,7 +262,14 @@ def _diagnose(
     rarest = evidence.names[int(np.argmin(certificate.n_samples))]
     proof = judge_proof(certificate, total / chance, text, rarest)
     weak, change, precision = _recall(evidence), _change(evidence), _precision(evidence)
-    candidates = [proof, weak, change, precision, judge_rows(certificate, evidence.names)]
+    confidence = 1 - (1 - certificate.confidence) / len(certificate.labels)
+    unproved = [
+        say_unproved(floor, f"{evidence.unit} of {floor.name}", confidence)
+        for floor in (goal or {"floors": []})["floors"]
+        if is_unproved(floor)
+    ]
+    rows = judge_rows(certificate, evidence.names, unproved)
+    candidates = [proof, weak, change, precision, rows]
     findings = [finding for finding in candidates if finding is not None]
     findings += [Finding("status", "caution", "The biases need a second look", d) for d in doubts]
     has_floors = goal is not None and goal["state"] in WORDS
@@ -279,7 +289,10 @@ def _diagnose(
         told = f"Use {_OWN}: by {evidence.measure} they are better on these rows."
     elif weak.level == "good":
         answer, told = "use it", "Use it: most rows of every class are found."
-        told += "" if precision is None else f" But m{precision.title[1:]}."
+        if unproved:
+            told += f" But the goal is not proved. {rows.advice}"
+        elif precision is not None:
+            told += f" But m{precision.title[1:]}."
     return Diagnosis(drop_good(findings, certificate), answer, told)
 
 

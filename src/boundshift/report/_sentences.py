@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -26,8 +27,9 @@ from boundshift._words import (
     sure,
 )
 from boundshift.curves._uniform import clopper_pearson
+from boundshift.exceptions import InvalidInputError
 from boundshift.report._evidence import Evidence
-from boundshift.report._goal import Goal, State, judge_goal
+from boundshift.report._goal import Floor, Goal, State, judge_goal
 from boundshift.rules import Cost, Floors
 
 Level = Literal["good", "caution", "bad"]
@@ -244,7 +246,7 @@ def _diagnose(evidence: Evidence, goal: Goal | None, better: str | None) -> Diag
         _proof(evidence),
         _false_alarms(evidence),
         _optimism(evidence),
-        judge_rows(evidence.certificate, (evidence.names.negatives, evidence.names.positives)),
+        _rows(evidence, goal),
         _stability(evidence),
         _calibration(evidence),
     ]
@@ -387,8 +389,47 @@ def _optimism(evidence: Evidence) -> Finding | None:
     return Finding("optimism", "caution", "Training scores chose the threshold", text, advice)
 
 
-def judge_rows(certificate: Certificate, names: Sequence[str]) -> Finding:
-    """Say what the rows of the smallest class can show at best."""
+def _rows(evidence: Evidence, goal: Goal | None) -> Finding:
+    names, floors = evidence.names, [] if goal is None else goal.floors
+    whose = {"specificity": names.negatives, "recall": names.positives}
+    confidence = 1 - (1 - evidence.confidence) / max(len(floors), 1)
+    clustered = evidence.clustered is not None
+    unproved = [
+        say_unproved(floor, whose.get(floor.name), confidence, clustered=clustered)
+        for floor in floors
+        if is_unproved(floor)
+    ]
+    return judge_rows(evidence.certificate, (names.negatives, names.positives), unproved)
+
+
+def is_unproved(floor: Floor) -> bool:
+    """Return whether the rate seen keeps a floor, and its bound does not."""
+    # A cap is used up, so no number of rows proves it.
+    return floor.state == State.REACHED and floor.shown is not None and floor.name != "flagged"
+
+
+def say_unproved(
+    floor: Floor, who: str | None, confidence: float, *, clustered: bool = False
+) -> Finding:
+    """Say how many rows would prove a floor; None is for a rate of more than one class."""
+    text = (
+        f"What is seen, {percent(floor.reached)}, keeps the goal of {100 * floor.asked:.6g}%; "
+        f"its bound, {at_least(floor.shown or 0.0)}, does not."
+    )
+    advice = f"More {'clusters' if clustered else 'rows'} are needed to prove it."
+    if who is not None and not clustered:
+        with suppress(InvalidInputError):  # what is seen is too close to the goal
+            error, seen = 1 - floor.asked, 1 - floor.reached
+            needed = rows_needed(error, confidence, wrong_share=seen)
+            advice = f"At this rate {needed:,} {who} in a test would prove it."
+    title = f"There are too few {'clusters' if clustered else who or 'rows'} to prove the goal"
+    return Finding("rows", "caution", title, f"{text} {advice}", advice)
+
+
+def judge_rows(
+    certificate: Certificate, names: Sequence[str], unproved: Sequence[Finding] = ()
+) -> Finding:
+    """Say whether rows are too few for the goal, else what the smallest class can show at best."""
     i = int(np.argmin(certificate.n_samples))
     who, least = names[i], certificate.floors[i]
     if not certificate.n_samples[i]:
@@ -402,7 +443,7 @@ def judge_rows(certificate: Certificate, names: Sequence[str]) -> Finding:
     needed = f"{rows_needed(0.05, 1 - delta):,} or more {who}"
     advice = f"For a claim of at most 5%, collect {needed} and keep them for a test."
     few = f"There are few {who}"
-    return grade(
+    found = grade(
         "rows",
         least,
         text,
@@ -410,6 +451,7 @@ def judge_rows(certificate: Certificate, names: Sequence[str]) -> Finding:
         (0.2, "caution", few, advice),
         (1.0, "bad", few, advice),
     )
+    return unproved[0] if unproved and found.level != "bad" else found
 
 
 def _stability(evidence: Evidence) -> Finding | None:
