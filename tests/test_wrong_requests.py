@@ -21,8 +21,11 @@ from boundshift import (
     Status,
     SupportRadius,
     certify,
+    compare_boundaries,
+    estimate_prevalence,
     find_boundaries,
     find_boundary,
+    streaming,
     threshold_interval,
 )
 from boundshift.curves import DKW, as_curve
@@ -31,6 +34,7 @@ from boundshift.rules import GMean, Youden, as_rule
 
 N = 60
 Y, S = np.tile([0, 0, 1], 20), np.arange(60) / 60
+WORDS = np.array(["good", "bad"])[Y]
 Y10, S10 = np.repeat([0, 1], [6, 4]), np.arange(10.0)
 COSTS = [[0.0, 1.0, 4.0], [5.0, 0.0, 3.0], [50.0, 10.0, 0.0]]
 ABC = ("a", "b", "c")
@@ -200,6 +204,11 @@ WRONG = {
     "an array as pos_label": (lambda: rows(pos_label=np.array([0, 1])), "must be one of"),
     "labels of another coding": (lambda: certify(Y + 1, S, FITTED), "0 and 1, got 2. Name the"),
     "words for numbers": (lambda: metrics_at(np.array(["no", "yes"])[Y], S, FITTED), "got 'no'"),
+    "a number for words": (lambda: certify(WORDS, S, 0.5), "`pos_label` must name the positive"),
+    "a number for 1 and 2": (lambda: certify(Y + 1, S, 0.5, sample_weight=S**2), "must name the"),
+    "numbers for words": (lambda: compare_boundaries(WORDS, S, 0, S, 1, cost=Cost()), "must name"),
+    "a share of words": (lambda: estimate_prevalence(WORDS, S, S), "must name the positive class"),
+    "words in passes": (lambda: streaming.scan_certificate([(WORDS, S)], 0.5), "must name the"),
     "a threshold in words": (lambda: certify(Y, S, "0.5"), "`threshold` must be"),
     "a threshold of money": (lambda: certify(Y, S, Decimal("0.5")), "`threshold` must be"),
     "a threshold beyond floats": (lambda: certify(Y, S, 10**400), "`threshold` must be"),

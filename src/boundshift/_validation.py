@@ -381,8 +381,8 @@ def order_labels(
     if not symmetric:
         why = "scores alone do not say" if counts is None else "both are equally frequent"
         raise InvalidInputError(
-            f"`pos_label` must name the positive class where a rule does not treat {low!r} and "
-            f"{high!r} alike, got None: {why} which one is meant. Use pos_label={high!r}, for "
+            f"`pos_label` must name the positive class where {low!r} and {high!r} are not treated "
+            f"alike, got None: {why} which one is meant. Use pos_label={high!r}, for "
             "example."
         )
     return low, high

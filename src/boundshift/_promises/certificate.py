@@ -473,7 +473,8 @@ def certify(
     confidence : float, default=0.95
         Between 0 and 1.
     pos_label : label, default=None
-        The positive class; None takes that of the boundary, or the greater label.
+        The positive class; None takes that of the boundary. With a number as threshold, it is
+        needed unless the labels are 0 and 1, -1 and 1, or booleans.
     scores : {"held-out", "out-of-fold", "training"}, default="held-out"
         Where the scores come from; the function has to trust it. Out-of-fold scores give a
         cross-fitted claim, training scores a nominal one; both hold less often for the deployed
@@ -563,10 +564,12 @@ def certify(
     claims["chosen_here"] = chosen_here
     known = read_scores("y_score", y_score, threshold)
     if sample_weight is not None:
-        sample = ScoreSample.from_labels(y_true, known, pos_label, sample_weight=sample_weight)
+        sample = ScoreSample.from_labels(
+            y_true, known, pos_label, sample_weight=sample_weight, symmetric=False
+        )
         found = certify_sample(sample, weighted=True, **claims)
     else:
-        is_positive, _, labels = as_rows(y_true, known, pos_label, one_class=True)
+        is_positive, _, labels = as_rows(y_true, known, pos_label, symmetric=False, one_class=True)
         if isinstance(threshold, Boundary) and not 0 < np.sum(is_positive) < len(known):
             labels = threshold.labels
         is_wrong, classes = (known > t) != is_positive, (~is_positive, is_positive)

@@ -125,7 +125,8 @@ def compare_boundaries(
         taken as known; with none, the rows must be a random sample, and the interval includes the
         uncertainty of their prevalence.
     pos_label : label, default=None
-        The positive class; None takes that of a boundary, or the greater label.
+        The positive class; None takes that of a boundary. Without one, it is needed unless the
+        labels are 0 and 1, -1 and 1, or booleans.
 
     Returns
     -------
@@ -172,7 +173,7 @@ def compare_boundaries(
         read_scores("old_score", old_score, old),
         read_scores("new_score", new_score, new, np.size(old_score)),
     ]
-    y, _, labels = as_rows(y_true, scores[0], positive)
+    y, _, labels = as_rows(y_true, scores[0], positive, symmetric=False)
     old_wrong, new_wrong = (scores[0] > old_threshold) != y, (scores[1] > new_threshold) != y
     mended = _count(old_wrong & ~new_wrong, y)
     broken = _count(~old_wrong & new_wrong, y)

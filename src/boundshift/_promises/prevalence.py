@@ -93,7 +93,8 @@ def estimate_prevalence(
         The deployed boundary, fixed before these rows were seen. None chooses the one of the
         rule "sum" on the labelled rows, and the interval pays for the choice.
     pos_label : label, default=None
-        The positive class; None takes that of the boundary, or the greater label.
+        The positive class; None takes that of the boundary. Without one, it is needed unless the
+        labels are 0 and 1, -1 and 1, or booleans.
 
     Returns
     -------
@@ -131,7 +132,7 @@ def estimate_prevalence(
     new = read_scores("y_score_new", y_score_new, threshold)
     if threshold is not None:
         threshold, pos_label = read_threshold(threshold, pos_label, y_true)
-    is_positive, scores, _ = as_rows(y_true, scores, pos_label)
+    is_positive, scores, _ = as_rows(y_true, scores, pos_label, symmetric=False)
     if threshold is None:
         threshold = find_boundary(is_positive, scores, rule="sum").threshold
     sample = [np.sort(s) for s in (scores[~is_positive], scores[is_positive], new)]

@@ -114,9 +114,9 @@ def scan_certificate(
 
     Parameters
     ----------
-    data, label, score, pos_label, element, progress
+    data, label, score, element, progress
         As in :func:`scan_boundary`.
-    threshold, confidence, scores, chosen_here, joint
+    threshold, confidence, pos_label, scores, chosen_here, joint
         As in :func:`boundshift.certify`.
     weight : str, default=None
         As in :func:`scan_boundary`; the certificate is nominal then.
@@ -147,7 +147,9 @@ def scan_certificate(
             claims["scores"] = scores
         return certify_sample(sample, t, weighted=source.is_weighted, **claims)
 
-    certificate, _ = decide_in_passes(source, decide_one, pos_label=pos_label, progress=progress)
+    certificate, _ = decide_in_passes(
+        source, decide_one, pos_label=pos_label, symmetric=False, progress=progress
+    )
     return replace(certificate, scale=on_scale)
 
 
