@@ -256,6 +256,20 @@ class Judged:
         needed = next(n for n in range(1, 1000) if 1 - DELTA ** (1 / n) <= 0.05)
         yield f"For a claim of at most 5%, collect {needed} or more"
 
+    def unproved(self, floor, positives):
+        """Return what is said of rows that do not prove the floor on recall that they reach."""
+        n, missed = self.n[1], self.wrong(self.threshold)[1]
+        bound = upper(missed, n, DELTA)
+        if missed / n <= 1 - floor < bound:
+            k = missed
+            while upper(k, fewest := math.floor(k * n / missed), DELTA) > 1 - floor:
+                k += 1
+            while upper(k, fewest - 1, DELTA) <= 1 - floor:
+                fewest -= 1
+            yield f"What is seen, {percent(n - missed, n)}, keeps the goal of {100 * floor:g}%"
+            yield f"its bound, {least(1 - bound)}, does not"
+            yield f"At this rate {fewest:,} {positives} in a test would prove it"
+
     def held_out(self):
         """Return how many rows a floor keeps out of training."""
         kept, rows = sum(self.boundary["n_samples"]), len(self.training[0])

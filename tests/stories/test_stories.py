@@ -164,7 +164,7 @@ def test_a_floor_of_ninety_percent(judge, folder):
         folder, "clinic", judged, said, told, positives, "patients of class no", "patients",
         columns=features, groups=["sex"], goal=[judged.recall_goal(0.9, positives)],
         keeps=lambda u, v: 1 - v / judged.n[1] >= 0.9,
-        notes=[judged.held_out()],
+        notes=[judged.held_out(), *judged.unproved(0.9, positives)],
     )  # fmt: skip
 
 
