@@ -356,11 +356,12 @@ def test_methods_are_asked_first_whether_they_keep_the_floors():
     )
 
 
-def fitted(**known):
+def fitted(asked=(), **known):
     rng = np.random.default_rng(5)
     y = (rng.random(1200) < 0.25).astype(int)
     X = rng.normal(size=(1200, 2)) + y[:, None]
-    model = BoundShiftClassifier(LogisticRegression()).fit(X[:600], y[:600], **known)
+    model = BoundShiftClassifier(LogisticRegression(), **dict(asked))
+    model.fit(X[:600], y[:600], **known)
     return model, X[600:], y[600:]
 
 
@@ -374,8 +375,9 @@ def test_a_classifier_fitted_by_row_costs_reports_them():
         model.report(X, y)
 
 
-def test_costs_that_did_not_choose_the_boundary_are_refused():
-    model, X, y = fitted()
+@pytest.mark.parametrize("asked", [{}, {"rule": Cost(), "curve": "empirical"}])
+def test_costs_that_did_not_choose_the_boundary_are_refused(asked):
+    model, X, y = fitted(asked)
     with pytest.raises(InvalidInputError, match=r"`row_cost` must be left out"):
         model.report(X, y, row_cost=amounts(600, 1))
 

@@ -25,7 +25,6 @@ from boundshift._promises.certificate import Certificate
 from boundshift._view import ScoreAxis
 from boundshift._words import at_least, at_most, claim_text, class_rows, number, percent, sentence
 from boundshift._writing import is_special, write_whole
-from boundshift.curves import Empirical
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.report._classes import class_facts
@@ -40,7 +39,6 @@ from boundshift.report._evidence import (
 )
 from boundshift.report._panels import compare, panels
 from boundshift.report._sentences import sentences
-from boundshift.rules import Cost
 
 # Parts of the page's one script, in the order in which they need each other.
 _SCRIPT = ("rates.js", "threshold.js", "goals.js", "take.js")
@@ -414,14 +412,12 @@ def report_classifier(
         found = class_facts(classifier, X, y, cluster=cluster, **known)
         return Report(_plain({"model": _model_name(inner), **found}))
     boundary = classifier.boundary_
-    # No other goal has a cost and counts, unless a curve that counts was asked for.
-    chosen_by = boundary.rule == Cost() and boundary.curve == Empirical()
-    if row_cost is None and chosen_by and classifier.curve is None:
+    if row_cost is None and boundary.by_row:
         raise InvalidInputError(
             "`row_cost` must be given, since what rows cost chose the boundary, got None. Use "
             "report(X, y, row_cost=amount) with the amounts of these rows."
         )
-    if row_cost is not None and not chosen_by:
+    if row_cost is not None and not boundary.by_row:
         raise InvalidInputError(
             "`row_cost` must be left out, since it did not choose the boundary, got one. Use "
             "fit(X, y, row_cost=amount) first."
