@@ -160,6 +160,34 @@ def test_bounds_of_clusters_are_claimed_and_those_of_rows_are_not():
         collect_facts(*visits, details=RowDetails(cluster=cluster))
 
 
+def test_rates_of_clusters_stand_beside_their_bounds():
+    y, s = rows(200, 60, seed=1)
+    visits = np.where(y == 1, np.where(s > np.median(s[y == 1]), 1, 9), 2)  # the ill come often
+    ids = np.repeat(np.arange(len(y)), visits)
+    comparison = [{"method": "shifted"}, {"method": "low", "threshold": -9.0}]
+    known = collect_facts(
+        *rows(),
+        boundary=find_boundary(*rows(), rule=Cost(false_negative=9)),
+        test=(np.repeat(y, visits), np.repeat(s, visits)),
+        details=RowDetails(cluster=ids),
+        comparison=comparison,
+    )
+    t = known["boundary"]["threshold"]
+    now, before = (round(100 * np.mean(s[y == 1] <= cut)) for cut in (t, 0.0))
+    start = (
+        f"Of 100 rows of class 1 the shifted model is expected to miss {now} instead of {before},"
+    )
+    assert known["verdict"]["sentence"].startswith(start)
+    seen = f"{100 * np.mean(s[y == 1] <= t):.1f}% seen"
+    assert seen in known["claims"][0]["claim"]
+    assert known["goal"]["state"] == "unsure"
+    assert known["goal"]["aim"]["difference"] is None
+    assert known["comparison"]["better"] is None
+    page = Report(known).html
+    assert "The difference lies" not in page
+    assert "by resampling" not in page
+
+
 @pytest.mark.parametrize("rule", [None, "f1", Cost(false_negative=9), Floors(recall=0.5)])
 def test_a_page_on_rows_of_fit_has_nothing_in_green(rule):
     found = find_boundary(*rows(gap=5.0), rule=rule)

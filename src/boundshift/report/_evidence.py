@@ -26,6 +26,7 @@ from boundshift._validation import (
 )
 from boundshift._view import read_sample, settle_boundary
 from boundshift._words import Names, read_names
+from boundshift.curves._clusters import as_clusters, cluster_means
 from boundshift.exceptions import InvalidInputError
 
 WHERE = {
@@ -211,6 +212,8 @@ class Evidence:
     """Bound of the sum of both error rates."""
     old_wrong: tuple[int, int]
     """Judging rows on the wrong side of the model's own threshold."""
+    old_missed: float
+    """Share of positives missed at the model's own threshold; of clusters the average."""
     rows: PairedRows
     """The judging rows, decided at both thresholds."""
     scores: FloatArray
@@ -306,6 +309,8 @@ def gather(
         threshold=threshold,
     )
     clustered, both = None, certificate.at(confidence, joint=True)
+    old_wrong = _wrong(judging, old)
+    old_missed = old_wrong[1] / judging.n_samples[1]
     if nominal:
         certificate = replace(certificate, status="nominal", reason=nominal)
     elif details.cluster is not None:
@@ -319,6 +324,8 @@ def gather(
             certify(is_positive, judged_scores, threshold, joint=joint, **claims)
             for joint in (False, True)
         )
+        ids = as_clusters(details.cluster, len(is_positive))
+        old_missed = float(cluster_means(~rows.old[is_positive], ids[is_positive]).mean())
         reason = "Rows of one cluster are alike, and bounds from counts of rows ignore that"
         certificate = replace(certificate, status="nominal", reason=reason)
     return Evidence(
@@ -337,7 +344,8 @@ def gather(
         shifted=certificate,
         clustered=clustered,
         sum_bound=sum(both.error_bounds),
-        old_wrong=_wrong(judging, old),
+        old_wrong=old_wrong,
+        old_missed=old_missed,
         rows=rows,
         scores=judged_scores,
         details=details,

@@ -135,7 +135,8 @@ class Compared:
     title: str
     now: float
     before: float
-    difference: tuple[float, float]
+    difference: tuple[float, float] | None
+    """None for rows in clusters, which are not independent."""
     state: State
     shown: float | None
     """Its bound, where one is certified."""
@@ -144,8 +145,8 @@ class Compared:
 
     @property
     def may_be_chance(self) -> bool:
-        """Whether the interval of the difference contains 0."""
-        return self.difference[0] <= 0 <= self.difference[1]
+        """Whether no interval of the difference excludes 0."""
+        return self.difference is None or self.difference[0] <= 0 <= self.difference[1]
 
 
 @dataclass(frozen=True)
@@ -328,6 +329,7 @@ def _compare(aim: Aim, rule: Rule, evidence: Evidence) -> Compared:
         return aim.measure(np.asarray(negative), np.asarray(positive), share)
 
     prices, shown = None, None
+    difference: tuple[float, float] | None
     bounded = certificate.certified and rows.amount is None
     if isinstance(rule, Cost) and rows.amount is None:
         prices = {"false_positive": rule.false_positive, "false_negative": rule.false_negative}
@@ -346,6 +348,8 @@ def _compare(aim: Aim, rule: Rule, evidence: Evidence) -> Compared:
             shown = float(measure(*both))
     before, now = (float(measure(*rows.errors(which))) for which in ("old", "new"))
     state = State.BETTER if (difference[0] > 0) == aim.greater else State.WORSE
+    if evidence.clustered is not None:
+        difference = None
     found = Compared(aim.title, now, before, difference, state, shown, prices)
     flattered = state == State.BETTER and not evidence.tested
     return replace(found, state=State.UNSURE) if found.may_be_chance or flattered else found
@@ -372,7 +376,9 @@ def _say_best(aim: Aim, judged: Compared, evidence: Evidence, *, alone: bool) ->
         given = f", where {among}," if aim.by_share else ""
         bound = claim(_bound(aim, judged.shown), evidence.confidence, given)
         parts = [Sentence(f"{told};"), Sentence(f"{bound}.", "certified")]
-    if now != before and evidence.tested:
+    if judged.difference is None and now != before:
+        parts.append(Sentence("Rows of one cluster are alike, so the difference may be chance."))
+    elif judged.difference is not None and now != before and evidence.tested:
         low, high = (aim.text(end) for end in judged.difference)
         how = f"{100 * evidence.confidence:.6g}%{'' if judged.prices else ', by resampling'}"
         chance = ", so it may be chance" if judged.may_be_chance else ""

@@ -241,6 +241,9 @@ def _lead(
         f"Ours finds {found} of {n_positive:,} {names.positives} and flags {flagged} of "
         f"{len(rows.is_positive) - n_positive:,} {names.negatives}."
     )
+    if evidence.clustered is not None:
+        alike = "Rows of one cluster are alike, so the difference may be chance."
+        return f"{start} {told} {alike}", None
     low, high = replace(rows, old=other).gain_interval(
         lambda u, v: aim.measure(u, v, evidence.weighted_prevalence),
         evidence.confidence,

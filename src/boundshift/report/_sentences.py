@@ -115,8 +115,9 @@ def _verdict(evidence: Evidence) -> Verdict:
     shifted, names, claimed = evidence.shifted, evidence.names, evidence.certificate
     old = tuple(k / n for k, n in zip(evidence.old_wrong, shifted.n_samples, strict=True))
     alarms, before = (count_alarms(each, evidence.prevalence) for each in (shifted.errors, old))
-    base = _choose_base((shifted.errors[1], old[1]))
-    missed, missed_before = (round(base * each[1]) for each in (shifted.errors, old))
+    shares = (claimed.errors[1], evidence.old_missed)
+    base = _choose_base(shares)
+    missed, missed_before = (round(base * share) for share in shares)
     told = f"Of {base:,} {names.positives} the shifted model is expected to miss {missed:,}"
     if claimed.status == "nominal":
         told = f"Of {base:,} {names.positives} in training the shifted model misses {missed:,}"
@@ -208,10 +209,12 @@ def _claims(evidence: Evidence) -> Iterator[Statement]:
     """Yield each claim of the report."""
     shifted, names, claimed = evidence.shifted, evidence.names, evidence.certificate
     for i, verb, who in ((1, "misses", names.positives), (0, "flags", names.negatives)):
+        seen = f"{shifted.wrong[i]:,} of {shifted.n_samples[i]:,} seen"
+        if evidence.clustered is not None:
+            seen = f"{percent(claimed.errors[i])} seen"
         told = (
             f"The shifted model {verb} at most {at_most(claimed.error_bounds[i])} of {who} in the "
-            f"long run{_over_clusters(evidence)} ({sure(shifted.confidence)}; "
-            f"{shifted.wrong[i]:,} of {shifted.n_samples[i]:,} seen)"
+            f"long run{_over_clusters(evidence)} ({sure(shifted.confidence)}; {seen})"
         )
         yield Statement(told, claimed.status, f"{claimed.reason}.")
     if shifted.certified and evidence.tested:
