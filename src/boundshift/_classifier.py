@@ -129,7 +129,8 @@ default="auto"
         second minus that of the first.
     certificate_ : Certificate
         Upper bounds of each class's error rate at 95%, from the scores that decided: *certified*
-        if the model has not seen their rows, else *cross-fitted* or *nominal*.
+        if the model has not seen their rows, else *cross-fitted* or *nominal*. *Nominal* too if
+        it counts rows of groups.
     fingerprint_ : Fingerprint
         Hashes of at most 10,000 rows of ``fit``, by which these rows are recognised later.
     deciding_sample_ : DecidingSample

@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError, UnsetMetadataPassedError
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GroupKFold, KFold
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -95,6 +95,14 @@ WRONG = {
         grouped(labels=THREE, rule=ClassFloors({2: 0.5})),
         "`groups` must go without ClassFloors",
     ),
+    "groups of bags": (oob(given={"groups": np.arange(N)}), "got cv='oob'. Use cv=GroupKFold"),
+    "no groups": (
+        {"cv": StratifiedGroupKFold(5)},
+        "`groups` must be given with cv=StratifiedGroup",
+    ),
+    "no groups for floors": ({"cv": GroupKFold(5), **FLOORS}, "Pass fit(X, y, groups=...)"),
+    "groups that are split": (grouped(cv=KFold(5, shuffle=True)), "`cv` must keep groups together"),
+    "short groups": (grouped(given={"groups": [1, 2]}), "each of 300 rows, got 2"),
     "groups for nothing": ({"given": {"groups": np.zeros(N)}}, "Use cv=GroupKFold"),
     "weights for neighbours": (
         {

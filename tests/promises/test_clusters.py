@@ -337,6 +337,26 @@ def test_a_trained_classifier_counts_patients(routed):
         )
 
 
+@pytest.mark.parametrize(
+    ("options", "classes"),
+    [
+        ({"cv": StratifiedGroupKFold(5)}, 2),
+        ({"cv": StratifiedGroupKFold(5)}, 3),
+        ({"cv": StratifiedGroupKFold(5), "rule": Floors(precision=0.5, confidence=None)}, 2),
+        ({"cv": "prefit"}, 2),
+    ],
+)
+def test_bounds_that_count_rows_of_patients_are_nominal(options, classes):
+    X, y, patient = draw_patients(np.random.default_rng(1), 100, 5)
+    y = y if classes == 2 else y + (X[:, 0] > 3)
+    trained = LogisticRegression().fit(X, y)
+    found = BoundShiftClassifier(trained, **options).fit(X, y, groups=patient).certificate_
+    assert found.status == "nominal"
+    assert "resemble each other" in found.reason
+    alone = BoundShiftClassifier(trained, **options | {"cv": 5}).fit(X, y).certificate_
+    assert alone.status == "cross-fitted"
+
+
 def test_floors_of_a_trained_classifier_hold_for_patients():
     rng = np.random.default_rng(1)
     trained = LogisticRegression().fit(*draw_patients(rng, 300)[:2])

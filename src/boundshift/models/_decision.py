@@ -44,6 +44,10 @@ Strategy = Literal["joint", "pairwise"]
 _WILD, _CHANCE, _NEARLY_CONSTANT = 10.0, 4.0, 1e-6
 # By how many standard errors the model's own boundary must be better to stay.
 _STANDARD_ERRORS = 2.0
+_GROUPED = (
+    "Rows of one group resemble each other, and these bounds count rows, so they are no guarantee; "
+    "certify on rows of other groups, with cluster=groups"
+)
 
 
 # What is learned of the boundary, by attribute, and what the user should be warned of.
@@ -65,9 +69,7 @@ def decide_model(
     decide = _decide_by_class if isinstance(rule, ClassRule) else _decide_many
     found, doubts = decide(scored, curve, rule, multi_class)  # type: ignore[arg-type]
     is_wrong = find_winner(_known(scored).scores + found["biases_"]) != y
-    found["certificate_"] = certify_rows(
-        y, is_wrong, tuple(classes.tolist()), scored.weights, chosen_here=True, scores=scored.origin
-    )
+    found["certificate_"] = _certify_deciding(scored, y, is_wrong, tuple(classes.tolist()))
     return found, _doubt_scales(scored) + doubts
 
 
@@ -114,11 +116,20 @@ def _decide_two(scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any) -
         boundary = replace(boundary, errors=(negative, positive))
     else:
         is_wrong = (scores > boundary.threshold) != is_positive
-        known = {"scores": scored.origin, "threshold": boundary.threshold}
-        number = is_positive.astype(np.intp)
-        found = certify_rows(number, is_wrong, ends, weights, chosen_here=True, **known)
-        certificate = replace(found, scale=scale)
+        found = _certify_deciding(scored, is_positive.astype(np.intp), is_wrong, ends)
+        certificate = replace(found, threshold=boundary.threshold, scale=scale)
     return {"boundary_": boundary, "certificate_": certificate}, doubts
+
+
+def _certify_deciding(
+    scored: Scored, y: IndexArray, is_wrong: NDArray[np.bool_], labels: tuple[Any, ...]
+) -> Certificate:
+    """Bound each class's error rate by the rows that decided; nominal for rows in groups."""
+    known = {"chosen_here": True, "scores": scored.origin}
+    found = certify_rows(y, is_wrong, labels, scored.weights, **known)
+    if scored.cluster is None or scored.origin == "training":
+        return found
+    return replace(found, status="nominal", reason=_GROUPED)
 
 
 def _qualify_promise(boundary: Boundary, scored: Scored) -> Boundary:

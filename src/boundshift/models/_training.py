@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.model_selection._split import GroupsConsumerMixin
 from sklearn.utils import Bunch, _safe_indexing, assert_all_finite, check_random_state, get_tags
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.metaestimators import _safe_split
@@ -163,11 +164,16 @@ def route_fit(classifier: Any, y: NDArray[Any], given: dict[str, Any]) -> FitPar
         if "groups" in fit and hasattr(cv, "split") and not isinstance(cv, str):
             split = {"groups": fit["groups"]}
             fit = {n: v for n, v in fit.items() if takes_groups or n != "groups"}
-        elif "groups" in fit and not takes_groups:
+        elif "groups" in fit and not (takes_groups and cv is None):
             raise InvalidInputError(
                 "`groups` must go with a `cv` that splits by groups, got "
                 f"cv={cv!r}. Use cv=GroupKFold(5) or StratifiedGroupKFold(5)."
             )
+    if isinstance(classifier.cv, GroupsConsumerMixin) and split.get("groups") is None:
+        raise InvalidInputError(
+            f"`groups` must be given with cv={type(classifier.cv).__name__}, which splits by them, "
+            "got none. Pass fit(X, y, groups=...), or use cv=5."
+        )
     if split.get("groups") is not None:
         groups = as_column("groups", split["groups"], "Pass the group of each row.", len(y))
         split = {**split, "groups": groups}
@@ -684,6 +690,8 @@ def find_splits(cv: Any, X: Any, y: NDArray[Any], params: Mapping[str, Any]) -> 
         with warnings.catch_warnings():
             # A class with fewer rows than folds is missing from some test parts, which is fine.
             warnings.filterwarnings("ignore", message="The least populated class")
+            # Groups that are split in spite of it are refused below.
+            warnings.filterwarnings("ignore", message="The groups parameter is ignored")
             given = list(check_cv(cv, y, classifier=True).split(X, y, **params))
         found = [(places[np.asarray(train)], places[np.asarray(test)]) for train, test in given]
         if any(np.ndim(part) != 1 for split in found for part in split):
@@ -693,6 +701,14 @@ def find_splits(cv: Any, X: Any, y: NDArray[Any], params: Mapping[str, Any]) -> 
             "`cv` must be an int, a splitter or pairs of row numbers (train, test), got "
             f"{str(cv)[:100]} ({error}). Use cv=5."
         ) from None
+    groups: Any = params.get("groups")
+    for train, test in found if groups is not None else ():
+        shared = set(groups[train].tolist()) & set(groups[test].tolist())
+        if shared:
+            raise InvalidInputError(
+                "`cv` must keep groups together where `groups` are given, got rows of "
+                f"{len(shared)} group(s) on both sides of a split. Use StratifiedGroupKFold(5)."
+            )
     if not found:
         raise InvalidInputError(
             "`cv` must give at least one split, got none. A generator gives its splits only "
