@@ -1,5 +1,7 @@
 """Floors by brute force where they are estimates, by simulation where they are promises."""
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -245,3 +247,27 @@ def test_a_cap_that_flags_nothing_says_so(then):
         found = find_boundary(y, s, rule=Floors(flagged=0.1, then=then))
     assert not np.any(found.predict(s))
     assert "No row" not in find_boundary(y, s, rule=Floors(flagged=0.1)).message
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"recall": 0.9, "precision": 0.5},
+        {"recall": 0.9, "npv": 0.99, "precision": 0.6},
+        {"recall": 0.9, "flagged": 0.1},
+        {"recall": 0.95, "specificity": 0.9},
+    ],
+)
+def test_floors_relaxed_to_what_is_reached_can_be_promised(asked):
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        y = (rng.random(3000) < 0.08).astype(int)
+        s = rng.normal(2 * y)
+        found = find_boundary(y, s, rule=Floors(**asked))
+        assert found.status is Status.UNMET
+        named = r"(\w+) [≥≤] [\d.]+ is missed by \S+ \(([\d.]+) is"
+        reached = dict(re.findall(named, found.message))
+        assert f"Relax {' and '.join(reached)} to what is reached, lower" in found.message
+        relaxed = asked | {name: float(value) for name, value in reached.items()}
+        assert find_boundary(y, s, rule=Floors(**relaxed)).status is Status.OPTIMAL

@@ -417,7 +417,8 @@ def describe_unmet(
     for name, short in unmet.items():
         floor, cap = rule.asked[name], name == "flagged"
         # Rounded to the safe side: the rate that is named can be asked for.
-        reached = math.ceil((floor + short) * 1e4) if cap else math.floor((floor - short) * 1e4)
+        reached = (floor + short if cap else floor - short) * 1e4
+        reached = math.ceil(reached - 1e-8) if cap else math.floor(reached + 1e-8)
         said.append(
             f"{name} {'≤' if cap else '≥'} {floor:g} is missed by {short:.3g} "
             f"({reached / 1e4:g} is reached)"
@@ -456,9 +457,7 @@ def _remedy(
                 f"A {name} of {floor:g} needs at least {needed} {which}, and there are "
                 f"{there}: collect more, or lower the floor or the confidence."
             )
-    others = [name for name in rule.asked if name not in unmet]
-    against = f" that {', '.join(others)} leaves room for" if others else ""
     return (
-        f"Relax {' or '.join(unmet)} to what is reached{against}, lower the confidence, collect "
-        "more rows, or train a model that separates the classes better."
+        f"Relax {' and '.join(unmet)} to what is reached, lower the confidence, collect more rows, "
+        "or train a model that separates the classes better."
     )
