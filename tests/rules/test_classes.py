@@ -99,8 +99,12 @@ def test_fit_keeps_rows_apart_and_promises():
     assert {b.status for b in model.boundaries_.values()} == {Status.SHARED}
     promised = "All recall floors hold together with 0.95 confidence."
     assert all(promised in b.message for b in model.boundaries_.values())
-    assert model.certificate_.status == "certified"
-    assert sum(model.certificate_.n_samples) < len(y) / 2
+    certificate = model.certificate_
+    assert certificate.status == "certified"
+    assert sum(certificate.n_samples) < len(y) / 2
+    # The bound of any biases is wider than the floor, which is promised of those chosen.
+    assert certificate.error_bounds[certificate.labels.index("rare")] > 0.2
+    assert "the promised floors, which hold with 0.95 confidence" in certificate.reason
     fresh, truth = table((2000, 2000, 2000), ("usual", "seldom", "rare"), rng=5)
     assert np.mean(model.predict(fresh)[truth == "rare"] == "rare") > 0.8
 

@@ -70,6 +70,13 @@ def decide_model(
     found, doubts = decide(scored, curve, rule, multi_class)  # type: ignore[arg-type]
     is_wrong = find_winner(_known(scored).scores + found["biases_"]) != y
     found["certificate_"] = _certify_deciding(scored, y, is_wrong, tuple(classes.tolist()))
+    if isinstance(rule, ClassFloors) and scored.origin == "held-out" and not doubts:
+        certificate = found["certificate_"]
+        said = (
+            "so these bounds may be wider than the promised floors, which hold with "
+            f"{rule.confidence:.4g} confidence"
+        )
+        found["certificate_"] = replace(certificate, reason=f"{certificate.reason}; {said}")
     return found, _doubt_scales(scored) + doubts
 
 
