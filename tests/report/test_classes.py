@@ -128,6 +128,7 @@ def test_rows_of_fit_certify_nothing(rule):
     assert "3,000 of these 3,000 rows were used in fit" in finding(report.facts, "proof")["text"]
     assert "good" not in {f["level"] for f in report.facts["diagnosis"]["findings"]}
     assert (report.facts["goal"] or {"state": "unsure"})["state"] in ("unsure", "reached")
+    assert not any("confidence" in claim["claim"] for claim in report.facts["claims"])
     assert "tested on" not in report.html
     assert "test rows" not in report.html
 

@@ -199,6 +199,7 @@ def test_a_page_on_rows_of_fit_has_nothing_in_green(rule):
     assert "good" in {f["level"] for f in fresh["diagnosis"]["findings"]}
     assert "good" not in {f["level"] for f in known["diagnosis"]["findings"]}
     assert finding(known, "proof")["text"] == f"{reason}."
+    assert not any("confidence" in claim["claim"] for claim in known["claims"])
     assert (known["goal"] or {"state": "unsure"})["state"] in ("unsure", "reached")
     assert known["diagnosis"]["answer"] == "do not use it"
     assert "tested on 650 other rows" in Report(fresh).html

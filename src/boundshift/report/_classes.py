@@ -349,5 +349,4 @@ def _claims(certificate: Certificate) -> list[Statement]:
     rest = "Recall, precision and the comparison"
     if certificate.certified:
         return [Statement(told, "certified", _VALID), Statement(rest, "estimate", FAIR)]
-    reason = sentence(certificate.reason)
-    return [Statement(each, "nominal", reason) for each in (told, rest)]
+    return [Statement(rest, "nominal", sentence(certificate.reason))]

@@ -216,7 +216,9 @@ def _claims(evidence: Evidence) -> Iterator[Statement]:
             f"The shifted model {verb} at most {at_most(claimed.error_bounds[i])} of {who} in the "
             f"long run{_over_clusters(evidence)} ({sure(shifted.confidence)}; {seen})"
         )
-        yield Statement(told, claimed.status, f"{claimed.reason}.")
+        if claimed.status == "nominal":
+            told = f"The shifted model {verb} {percent(shifted.errors[i])} of {who} here ({seen})"
+        yield Statement(told, claimed.status, sentence(claimed.reason))
     if shifted.certified and evidence.tested:
         flagged, missed = shifted.next_rows(_NEXT)
         told = (
