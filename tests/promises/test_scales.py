@@ -53,11 +53,13 @@ def test_a_zone_of_probabilities_refuses_margins():
             answer(MARGINS)
 
 
-@pytest.mark.parametrize("limits", [(-3.0, -1.0), (-3.0, 2.0), (1.5, 2.0)])
+@pytest.mark.parametrize("limits", [(-3.0, -1.0), (-3.0, 2.0), (1.5, 2.0), (0.02, 1.75)])
 def test_a_zone_of_margins_doubts_probabilities(limits):
     zone = replace(find_zone(Y, MARGINS), low=limits[0], high=limits[1])
     with pytest.warns(BoundaryWarning, match="scale of the zone"):
         zone.predict(expit(MARGINS), unsure=-1)
+    with pytest.warns(BoundaryWarning, match="scale of the zone"):
+        replace(zone, precision=0.9, npv=0.9, errors=(1.0, 1.0)).predict(expit(MARGINS))
     with warnings.catch_warnings(action="error"):
         zone.predict(MARGINS, unsure=-1)
         replace(zone, scale=None).predict(expit(MARGINS), unsure=-1)

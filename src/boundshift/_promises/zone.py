@@ -32,10 +32,6 @@ from boundshift.curves._uniform import clopper_pearson
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Floors
 
-# Scores that are all in [0, 1] and decided alike look like probabilities if there are many: it is
-# unlikely where at most this share of the rows is decided alike.
-_MOST_ALIKE = 0.95
-
 
 @dataclass(frozen=True)
 class Zone(Record):
@@ -186,8 +182,16 @@ class Zone(Record):
         if self.scale == "probability":
             check_probabilities(low, high)
             return
-        decides_alike = self.high < 0.0 or self.low >= 1.0 or (self.low < 0.0 and self.high >= 1.0)
-        if decides_alike and look_like_probabilities(low, high, scores.size, _MOST_ALIKE):
+        # The share of rows on the right side of each limit. Probabilities have none up to a
+        # negative limit, and none above one from 1 on.
+        errors = self.errors if self.precision is None else (0.0, 0.0)
+        right = [
+            max(n * (1.0 - unsure - wrong), 0.0) / sum(self.n_samples)
+            for n, unsure, wrong in zip(self.n_samples, self.unsure, errors, strict=True)
+        ]
+        is_left, is_right = -math.inf < self.low < 0.0, 1.0 <= self.high < math.inf
+        inside = 1.0 - right[0] * is_left - right[1] * is_right
+        if look_like_probabilities(low, high, scores.size, inside):
             warnings.warn(
                 "`y_score` should be on the scale of the zone, whose limits are "
                 f"{self.low:.6g} and {self.high:.6g}, got {scores.size:,} scores from {low:.6g} to "
