@@ -94,17 +94,31 @@ def test_rows_are_independent_if_a_user_says_so(rows):
     frame = rows[0]
     found = fit_table(frame, "ill", cluster="none")
     assert found.certificate.n_clusters is None
-    assert any("taken as independent, as asked" in note for note in found.notes)
+    assert any("are taken as independent" in note for note in found.notes)
 
 
-def test_a_name_that_repeats_may_be_a_person(rows):
-    frame = rows[0].rename(columns={"PatientID": "Nachname"})
-    frame["Nachname"] = "P" + frame["Nachname"].astype(str)
+@pytest.mark.parametrize("title", ["Nachname", "Kürzel", "Belegnr"])
+def test_what_may_name_people_keeps_its_rows_together(rows, title):
+    frame = rows[0].rename(columns={"PatientID": title})
+    frame[title] = "P" + frame[title].astype(str)
     found = fit_table(frame, "ill")
-    assert found.columns.left_out == {"Nachname": Reason.NAMES}
-    assert any("use --cluster 'Nachname'" in note for note in found.notes)
-    named = fit_table(frame, "ill", cluster="Nachname")
-    assert named.certificate.n_clusters is not None
+    assert found.columns.left_out == ({title: Reason.NAMES} if title == "Nachname" else {})
+    assert found.cluster == title
+    assert found.certificate.n_clusters is not None
+    assert any("may name people or cases" in note for note in found.notes)
+    told = fit_table(frame, "ill", cluster="none")
+    assert told.certificate.n_clusters is None
+    assert any(f"Rows of one '{title}' are taken as independent" in note for note in told.notes)
+
+
+def test_rows_without_an_id_are_left_out(rows):
+    frame = rows[0].astype({"PatientID": object})
+    frame.loc[::9, "PatientID"] = np.nan
+    found = fit_table(frame, "ill")
+    lacking = int(frame["PatientID"].isna().sum())
+    assert any(f"are left out: {lacking}." in note for note in found.notes)
+    used = found.model.fingerprint_.n_samples + len(found.judged[0])
+    assert used == len(frame) - lacking
 
 
 def test_floors_of_patients_are_promised_or_estimates():
@@ -128,7 +142,9 @@ def test_too_few_patients_are_refused():
 N = 400
 FEW, MANY, TEXT = np.arange(N) % 26, np.arange(N) // 4, [f"p{i % 90}" for i in range(N)]
 IDS = ["PatientID", "PatientenNr", "patient_id", "patientid", "Fallnummer", "id_paciente", "MRN"]
-IDS += ["Numéro patient", "patient_nbr", "Kundenkennung", "device_id", "customer"]
+IDS += ["Numéro patient", "patient_nbr", "Kundenkennung", "device_id", "customer", "Pat-Nr."]
+IDS += ["PatNr", "Pat", "PID", "KVNR", "Versichertennummer", "NHS_number", "Medical record number"]
+IDS += ["Patient-Nr. (KIS)", "Teilnehmernr", "KdNr", "Kontonummer", "no_patient", "idpatient"]
 
 
 @pytest.mark.parametrize("name", IDS)

@@ -205,3 +205,15 @@ def test_categories_are_spelled_as_files_spell_them():
     columns = chosen(smokes=[True, False] * (N // 2), code=[1.5, 2.5] * (N // 2))
     frame = pd.DataFrame({"smokes": [True, None], "code": ["1", "2"]})
     assert as_features(frame, columns).to_numpy().tolist()[0] == ["true", 1.0]
+
+
+def test_words_for_a_gap_among_numbers_are_gaps():
+    cells = ["1,5", "2,25", "k.A.", "-", "3,0"] * 5
+    frame = pd.DataFrame({"CRP": cells, "arm": ["+", "-"] * 12 + ["+"], "y": [0, 1] * 12 + [0]})
+    columns = choose_columns(frame, "y")
+    assert columns.numbers == ["CRP"]
+    assert columns["CRP"].missing == "10 of 25"
+    assert columns.categories == ["arm"]
+    found = as_features(frame, columns)["CRP"]
+    assert found[:3].tolist()[:2] == [1.5, 2.25]
+    assert found.isna().sum() == 10

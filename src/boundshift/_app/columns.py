@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum, StrEnum
+from itertools import pairwise
 from typing import Any
 
 from boundshift._app.tables import with_gaps
@@ -38,12 +39,18 @@ _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # Words at the end of a name: of an id, of a number that is one, of rows; and whose id it is.
 _IDS = {"id", "ids", "uuid", "guid", "mrn", "ssn", "kennung", "identifier"}
 _NUMBERS = {"no", "nr", "num", "nbr", "number", "nummer", "numero"}
+_PERSONS = {"mrn", "ssn", "pid", "kvnr", "urn", "pseudonym"}
 _ROWS = {"index", "idx", "key", "rownames", "record", "account", "row"}
 _CASES = {
     *("patient", "patienten", "paciente", "case", "fall", "person", "personen", "personal"),
     *("subject", "proband", "probanden", "participant", "customer", "kunde", "kunden", "client"),
     *("cliente", "user", "member", "mitglieds", "account", "policy", "student", "employee"),
+    *("pat", "paziente", "teilnehmer"),
 }
+# These are cases only beside a number: hospital number, Kontonummer.
+_NUMBERED = {"hospital", "nhs", "record", "versicherten", "kd", "konto"}
+# Words for a missing value among numbers; elsewhere they may be categories.
+_GAPS = {"-", "–", "—", ".", "k.A.", "k. A.", "k.a.", "keine Angabe", "unbekannt", "unknown"}
 _NAMES = {
     *("surname", "lastname", "firstname", "fullname", "nachname", "vorname", "familienname"),
     *("nom", "prenom", "nombre", "apellido", "apellidos"),
@@ -51,8 +58,8 @@ _NAMES = {
 _NAME_PARTS = {"first", "last", "full", "family", "given", "middle"}
 # More ids than this are no categories, and a share of rows from here on shares ids with others.
 _MANY_IDS, _SHARED = 30, 0.05
-# Text with more distinct values than this share of the rows identifies rows.
-_NAMING_SHARE = 0.5
+# Text with more distinct values than this share of the rows identifies rows, or may name people.
+_NAMING_SHARE, _DOUBTFUL_SHARE = 0.5, 0.1
 _FEW_ROWS = 20
 _MOST_SEEN = 1000
 
@@ -199,6 +206,8 @@ def read_cells(column: Any, spelling: Spelling, name: str, where: str = "the tab
     column = with_gaps(column)
     is_number = spelling.kind is Cells.NUMBER
     typed = types.is_numeric_dtype(column) and not types.is_bool_dtype(column)
+    if is_number:
+        column = _without_gap_words(column)
     if is_number and spelling.sign != "%" and typed:
         return column.astype(object).where(column.notna(), np.nan).astype(np.float64)
     wrong = [value for value in column if _is_nested(value)][:1]
@@ -217,6 +226,16 @@ def read_cells(column: Any, spelling: Spelling, name: str, where: str = "the tab
     dtype = np.float64 if is_number else object
     found = np.array([*meant, np.nan], dtype=dtype)
     return pd.Series(found[codes], index=column.index, dtype=dtype)
+
+
+def _without_gap_words(column: Any) -> Any:
+    """Return a column of numbers without the words that stand for a missing one."""
+    import numpy as np
+
+    if column.dtype != object:
+        return column
+    is_gap = column.map(lambda value: isinstance(value, str) and value.strip() in _GAPS)
+    return column.where(~is_gap.astype(bool), np.nan)
 
 
 def _is_nested(value: Any) -> bool:
@@ -318,6 +337,7 @@ def choose_columns(frame: Any, target: str, roles: Mapping[str, Role] | None = N
         if name != target:
             cells = with_gaps(frame[name])
             found = _understand(cells, labelled, name, roles.get(name))
+            cells = _without_gap_words(cells) if found.is_number else cells
             lacking = int(cells[labelled].isna().sum())
             missing = f"{lacking:,} of {n:,}" if lacking else ""
             columns[name] = replace(found, missing=missing)
@@ -338,6 +358,10 @@ def _understand(cells: Any, labelled: Any, name: str, role: Role | None) -> Colu
         return Column(reason=Reason.EMPTY)
     if given.dtype == object and any(_is_nested(value) for value in given):
         return Column(reason=Reason.NESTED)
+    numbers = _without_gap_words(given).dropna()
+    is_short = 0 < len(numbers) < len(given) and role is not Role.CATEGORY
+    if is_short and find_spelling(numbers, codes=False)[0].kind is Cells.NUMBER:
+        given, cells = numbers, _without_gap_words(cells)
     if role is Role.CATEGORY:
         return _category(given, _WORDS, f"{role.value} says so")
     if role is Role.NUMBER:
@@ -385,6 +409,23 @@ def find_cluster(frame: Any, columns: Columns) -> str | None:
     return max(ranks, key=lambda name: ranks[name]) if ranks else None
 
 
+def find_doubtful(frame: Any, columns: Columns) -> str | None:
+    """Return a column that repeats and may name people or cases, though its title does not say so.
+
+    These are names, words with many different values, and numbers that are called a number.
+    """
+    for name, column in columns.items():
+        given = with_gaps(frame[name]).dropna().astype(str)
+        distinct = given.nunique()
+        is_called = _words_of(name)[-1:] and _words_of(name)[-1] in _NUMBERS
+        if column.reason is None and not column.is_number:
+            is_called = is_called or distinct > _DOUBTFUL_SHARE * len(given)
+        is_meant = column.reason is Reason.NAMES or (column.reason is None and is_called)
+        if is_meant and distinct > _MANY_IDS and share_ids(given):
+            return name
+    return None
+
+
 def share_ids(given: Any) -> bool:
     """Return whether a sizeable share of rows shares its id with another row."""
     sizes = given.value_counts()
@@ -395,9 +436,12 @@ def _words_of(name: str) -> list[str]:
     """Return the words of a name, without accents; patientid and Fallnummer are two each."""
     plain = unicodedata.normalize("NFKD", name)
     words = [word.casefold() for word in _WORD.findall("".join(filter(str.isascii, plain)))]
-    for ending in sorted(_IDS | _NUMBERS, key=len, reverse=True):
-        if words and words[-1].removesuffix(ending) in _CASES and words[-1] not in _CASES:
-            return [*words[:-1], words[-1].removesuffix(ending), ending]
+    cases = _CASES | _NUMBERED
+    for mark in sorted({"name"} | _IDS | _NUMBERS, key=len, reverse=True):
+        if words and words[-1] not in cases:
+            for case in (words[-1].removesuffix(mark), words[-1].removeprefix(mark)):
+                if case in cases:
+                    return [*words[:-1], case, mark]
     return words
 
 
@@ -413,14 +457,14 @@ def _rank_id(name: str, distinct: int) -> int:
     Few values are codes of categories, as in admission_type_id, unless the name has a case.
     """
     words = _words_of(name)
-    if words in (["mrn"], ["ssn"]):
+    if len(words) == 1 and words[0] in _PERSONS:
         return 2
     if not words or (len(words) == 1 and words[0] in _CASES):
         return 2 if words and distinct > _MANY_IDS else 0
-    if words[0] in ("id", "numero"):
+    if words[0] in ("id", "no", "numero"):
         words = [*words[1:], words[0]]
-    mark, of = words[-1], words[-2] if len(words) > 1 else ""
-    if mark in _IDS | _NUMBERS and of in _CASES:
+    marks, mark = _IDS | _NUMBERS, words[-1]
+    if any(of in _CASES | _NUMBERED and at in marks for of, at in pairwise(words)):
         return 2 if distinct > 2 else 0
     return int(mark in _IDS and distinct > _MANY_IDS)
 

@@ -25,13 +25,12 @@ from sklearn.svm import SVC
 from boundshift._app.columns import (
     Cells,
     Columns,
-    Reason,
     Role,
     Spelling,
     as_features,
     choose_columns,
     find_cluster,
-    share_ids,
+    find_doubtful,
 )
 from boundshift._app.comparison import (
     baseline_thresholds,
@@ -156,6 +155,7 @@ def fit_table(
     if cluster in frame.columns:
         roles.setdefault(str(cluster), Role.CLUSTER)
     columns = choose_columns(frame, target, roles)
+    kept, y, unnamed = _drop_rows_without_id(kept, y, columns, cluster)
     ids, cluster, grouped = _read_clusters(kept, y, columns, cluster)
     curve, estimated = _drop_promise(curve, rule, ids)
     estimators = {name: make_model(name, columns) for name in _split(model)}
@@ -212,7 +212,7 @@ def fit_table(
         show("resample the threshold", 1, 1)
     sizes = len(y) - int(y.sum()), int(y.sum())
     judged_ids = None if ids is None else ids[judge]
-    said = [*ignored, *grouped, *estimated, *repeated]
+    said = [*ignored, *unnamed, *grouped, *estimated, *repeated]
     if len(tried) > 1:
         others = ", ".join(str(row["method"]) for row in models[1:])
         said.append(
@@ -254,12 +254,15 @@ def _read_clusters(
     None, None where rows are independent. A row without an id is one of its own.
     """
     found = find_cluster(kept, columns)
-    if cluster is None or (cluster == "none" and cluster not in kept.columns):
-        if found is None or cluster is not None:
-            return None, None, _doubt_rows(kept, columns, found)
-        cluster = found
-    else:
+    doubtful = find_doubtful(kept, columns) if found is None else None
+    is_sure = cluster is not None or found is not None
+    if cluster == "none" and cluster not in kept.columns:
+        return None, None, _doubt_rows(found or doubtful)
+    if cluster is not None:
         check_names("The table", list(kept.columns), [cluster])
+    cluster = cluster or found or doubtful
+    if cluster is None:
+        return None, None, []
     cells = with_gaps(kept[cluster])
     texts = [
         f"row {i}" if gap else f"id {' '.join(str(cell).split()).casefold()}"
@@ -269,32 +272,45 @@ def _read_clusters(
     ids = first[place]
     for label in (0, 1):
         n = len(np.unique(ids[y == label]))
+        if n < _LEAST_IDS and not is_sure:
+            return None, None, _doubt_rows(cluster)
         if n < _LEAST_IDS:
             raise InvalidInputError(
                 f"Each class needs rows of at least {_LEAST_IDS} different '{cluster}', to learn "
                 f"from and to be judged on, got {n}. Collect more. If rows of one are independent "
                 "all the same, use --cluster none."
             )
+    doubt = "" if is_sure else ", and may name people or cases"
     note = (
-        f"'{cluster}' repeats ({len(ids):,} rows of {len(first):,}): rows of one stay together, "
-        "and error rates that are bounded are averages over them, each counting once. --cluster "
-        "none takes the rows as independent."
+        f"'{cluster}' repeats ({len(ids):,} rows of {len(first):,}){doubt}: rows of one stay "
+        "together, and error rates that are bounded are averages over them, each counting once. "
+        "--cluster none takes the rows as independent."
     )
     return ids, cluster, [note]
 
 
-def _doubt_rows(kept: Any, columns: Columns, cluster: str | None) -> list[str]:
+def _drop_rows_without_id(
+    kept: Any, y: IntArray, columns: Columns, cluster: str | None
+) -> tuple[Any, IntArray, list[str]]:
+    """Leave out rows whose id is not known: they may be of anyone, in training or in the test."""
+    name = cluster if cluster in kept.columns else None
+    if cluster is None:
+        name = find_cluster(kept, columns)
+    gaps = np.zeros(len(y), np.bool_) if name is None else with_gaps(kept[name]).isna().to_numpy()
+    if not gaps.any() or gaps.all():
+        return kept, y, []
+    note = f"Rows without '{name}' may be of anyone and are left out: {int(gaps.sum()):,}."
+    return kept[~gaps], y[~gaps], [note]
+
+
+def _doubt_rows(cluster: str | None) -> list[str]:
     """Say which rows are taken as independent and may not be."""
-    if cluster is not None:
-        return [
-            f"Rows of one '{cluster}' are taken as independent, as asked. If they are not, the "
-            "bounds do not hold for new ones."
-        ]
+    if cluster is None:
+        return []
     return [
-        f"'{name}' repeats. If rows of one name are one person, use --cluster '{name}'."
-        for name, why in columns.left_out.items()
-        if why is Reason.NAMES and share_ids(with_gaps(kept[name]).dropna())
-    ][:1]
+        f"Rows of one '{cluster}' are taken as independent. If they are not, the bounds do not "
+        "hold for new ones."
+    ]
 
 
 def _drop_promise(
