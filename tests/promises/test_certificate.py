@@ -273,3 +273,9 @@ def test_the_prevalence_is_checked(prevalence: object) -> None:
 def test_many_classes_have_no_precision_of_their_own() -> None:
     with pytest.raises(InvalidInputError, match="two classes, got 3"):
         certify_counts((1, 1, 1), (50, 50, 50), (0, 1, 2)).rates(0.5)
+
+
+def test_the_next_rows_of_a_nominal_certificate_are_no_promise():
+    certificate = certify([0] * 50 + [1] * 50, [0.1] * 50 + [0.9] * 50, 0.5, scores="training")
+    with pytest.warns(BoundaryWarning, match="a nominal one, so the limits are no promise"):
+        certificate.next_rows(10)

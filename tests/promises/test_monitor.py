@@ -265,3 +265,9 @@ class TestInput:
     def test_the_certificate_is_checked(self):
         with pytest.raises(InvalidInputError, match="must be a Certificate, got float"):
             Monitor(0.1)
+
+
+def test_columns_of_the_table_stay_apart():
+    monitor = Monitor(certify([0] * 90 + [1] * 90, [0.1] * 90 + [0.9] * 90, 0.5))
+    monitor.update([1] * 300, [0.1] * 300)
+    assert len(str(monitor).splitlines()[-1].split()) == 7

@@ -258,6 +258,13 @@ class Certificate(Record):
                 "`next_rows` must have a threshold fixed before these rows, got one chosen on "
                 "them. Certify on other rows."
             )
+        if not self.certified:
+            warnings.warn(
+                f"`next_rows` should have a certified certificate, got a {self.status} one, so "
+                f"the limits are no promise: {self.reason}.",
+                BoundaryWarning,
+                stacklevel=2,
+            )
         delta = (1.0 - self.confidence) / (len(self.labels) if self.joint else 1)
 
         def limit(k: int, n: int) -> int:

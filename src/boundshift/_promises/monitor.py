@@ -519,7 +519,7 @@ class Monitor:
             shown = f"{e:.4g}/{self.e_value_needed:.4g}"
             lines.append(
                 f"{f'class {label}':<14}{bet.n_samples:>9}{bet.wrong:>9}{error:>9}{bet.bound:>9.4f}"
-                f"{shown:>11}"
+                f" {shown:>10}"
             )
         return "\n".join(lines)
 
