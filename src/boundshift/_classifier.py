@@ -427,7 +427,8 @@ default="auto"
         used = getattr(self, "_scored", None)
         folds = 0 if used is None or used.parts is None else len(np.unique(used.parts))
         is_plain = len(self.classes_) == 2 and not options
-        is_plain &= used is None or (used.weights is None and used.cluster is None)
+        if used is not None:
+            is_plain &= used.weights is None and used.cluster is None and not used.repeated
         if used is None or not is_plain or not 0 < folds == len(used.estimators or ()):
             raise InvalidInputError(
                 "`y` must be given unless two classes without weights or groups were fitted in "

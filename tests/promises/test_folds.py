@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, ShuffleSplit
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -71,6 +71,7 @@ def test_the_bound_holds_for_the_deployed_model(model):
         ({"cv": None}, {}),
         ({}, {"sample_weight": np.ones(300)}),
         ({"cv": GroupKFold(5), "ensemble": True}, {"groups": np.arange(300) // 3}),
+        ({"cv": ShuffleSplit(5, test_size=0.5, random_state=0), "ensemble": True}, {}),
     ],
 )
 def test_labels_are_needed_elsewhere(options, more):

@@ -89,7 +89,8 @@ class Scored(NamedTuple):
 
     `y` numbers each row's class among `classes`. Scores of two classes are both probabilities, or
     one margin of the second class; for more classes there is one score per class. `rows` are the
-    places among the rows of `fit`, `parts` the number of the test part, None without parts.
+    places among the rows of `fit`, `parts` the number of the test part, None without parts; a row
+    in several parts has the mean of its scores, and `repeated` says so.
     `response` reads a model's scores, `deployed` those of `estimator`, which may be a mean. `guide`
     has rows scored by fold models, if others are held out to test what they propose. `cluster` has
     the groups of the rows, if `fit` was given some.
@@ -102,6 +103,7 @@ class Scored(NamedTuple):
     classes: NDArray[Any]
     rows: IndexArray
     parts: IndexArray | None = None
+    repeated: bool = False
     weights: FloatArray | None = None
     costs: FloatArray | None = None
     estimator: Any = None
@@ -633,6 +635,7 @@ class _Trainer:
             classes=self.classes,
             rows=rows,
             parts=number[first],
+            repeated=len(rows) < len(place),
             weights=weights,
             costs=costs,
             cluster=_groups_of(params, rows),
