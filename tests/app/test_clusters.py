@@ -198,3 +198,15 @@ def test_a_folder_certified_and_watched_by_patients(rows, tmp_path):
     call("monitor", folder, later)
     state = Monitor.load(folder / "monitor.json")
     assert state.n_samples == expected.n_samples
+
+
+def test_a_folder_without_clusters_certifies_nothing_on_repeating_ids(tmp_path):
+    path, later, folder = tmp_path / "rows.csv", tmp_path / "later.csv", tmp_path / "ill"
+    visits(0, 150).drop(columns="PatientID").to_csv(path, index=False)
+    visits(5, 80).to_csv(later, index=False)
+    call("fit", path, "--target", "ill", "--out", folder)
+    found = call("certify", folder, later)
+    assert "'PatientID' repeats" in found.stderr
+    assert "Nominal: Rows of one 'PatientID' may be alike" in found.stdout
+    assert "confidence" not in found.stdout
+    assert "Certified" in call("certify", folder, later, "--cluster", "none").stdout

@@ -380,3 +380,70 @@ def test_what_are_no_scores_or_labels_is_refused(tmp_path, case):
     parquet.write_table(pa.table({"score": scores, "ill": labels}), tmp_path / "t.parquet")
     with pytest.raises(InvalidInputError, match=words):
         _ = ScoreTable([tmp_path / "t.parquet"], "score", "ill", positive="1.0").rows
+
+
+@pytest.fixture
+def visits(tmp_path, rows):
+    """Return a file in which each patient has four rows."""
+    path, (y, s) = tmp_path / "visits.csv", rows
+    ids = np.random.default_rng(0).permutation(np.arange(len(y)) // 4)
+    csv.write_csv(pa.table({"patient_id": ids, "risk": s, "ill": y}), path)
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "-", "two files", "passes"])
+def test_ids_that_repeat_certify_nothing(run, visits, kind, monkeypatch):
+    table = csv.read_csv(visits)
+    paths, how = [visits], {}
+    if kind == "parquet":
+        paths = [visits.with_suffix(".parquet")]
+        parquet.write_table(table, paths[0])
+    elif kind == "jsonl":
+        paths = [visits.with_suffix(".jsonl")]
+        paths[0].write_text("\n".join(map(json.dumps, table.to_pylist())))
+    elif kind == "-":
+        paths, how = ["-"], {"input": visits.read_text()}
+    elif kind == "two files":
+        paths.append(visits.with_name("more.csv"))
+        csv.write_csv(table[:220], visits)
+        csv.write_csv(table[220:], paths[1])
+    elif kind == "passes":
+        monkeypatch.setattr("boundshift._app.scores._LARGE", 100)
+    asked = ("threshold", *paths, *COLUMNS, "--recall-floor", "0,8", "--json", "--certify")
+    found = run(*asked, **how)
+    assert "'patient_id' repeats (440 rows of 110)" in found.stderr
+    assert answer(found)["certificate"]["status"] == "nominal"
+    independent = run(*asked, "--cluster", "none", **how)
+    assert "repeats" not in independent.stderr
+    assert answer(independent)["certificate"]["status"] == "certified"
+
+
+def test_a_zone_or_report_on_repeating_ids_promises_nothing(run, visits):
+    zone = "threshold", visits, *COLUMNS, "--zone", "0.2,0.2"
+    assert "Nominal: Rows of one 'patient_id' may be alike" in run(*zone).stdout
+    assert "Nominal" not in run(*zone, "--cluster", "none").stdout
+    assert "Nominal" not in run(*zone, "--cluster", "patient_id").stdout
+    told = run("report", visits, *COLUMNS, "--test-share", "0.5").stdout
+    assert "Nothing here is certified. Rows of one 'patient_id'" in told
+    told = run("report", visits, *COLUMNS, "--cluster", "none", "--force").stdout
+    assert "Nothing here" not in told
+
+
+def test_a_report_on_test_rows_of_other_patients(run, visits):
+    table, test = csv.read_csv(visits), visits.with_name("test.csv")
+    of_test = np.array(table["patient_id"]) < 55
+    asked = "report", visits, *COLUMNS, "--cluster", "patient_id"
+    assert "--cluster must go with --test" in run(*asked, code=1).stderr
+    csv.write_csv(table.filter(pa.array(of_test)), test)
+    assert "must not occur in the other file, got 55" in run(*asked, "--test", test, code=1).stderr
+    csv.write_csv(table.filter(pa.array(~of_test)), visits)
+    assert "test rows in 55 clusters" in run(*asked, "--test", test).stdout
+
+
+def test_ids_that_do_not_repeat_are_no_clusters(run, tmp_path, rows):
+    y, s = rows
+    path = tmp_path / "once.csv"
+    csv.write_csv(pa.table({"patient_id": np.arange(len(y)), "risk": s, "ill": y}), path)
+    found = run("threshold", path, *COLUMNS)
+    assert "Certified" in found.stdout
+    assert "repeats" not in found.stderr

@@ -75,7 +75,8 @@ def threshold(
                 f"{chosen[0]} must go alone: without the other one of --zone and --cost-column, a "
                 "rule, a curve and --certify; --zone also without --scores. Run the command twice."
             )
-        if cluster is not None and zone is None:
+        ids = None if cluster == "none" else cluster
+        if ids is not None and zone is None:
             raise InvalidInputError(
                 "--cluster must go with --zone, got it alone. For a promised floor use "
                 "find_boundary(..., rule=Floors(recall=0.9), cluster=ids) of the library."
@@ -92,14 +93,15 @@ def threshold(
             positive=scored.positive,
             symmetric=symmetric,
             cost=cost_column,
-            by=[] if cluster is None else [cluster],
+            by=[] if ids is None else [ids],
+            independent=cluster is not None,
             reading=reading,
             progress=show,
         )
         result: Any
         certificate: Any = None
         if allowed is not None:
-            result = table.find_zone(allowed, goal.confidence, cluster)
+            result = table.find_zone(allowed, goal.confidence, ids)
         else:
             how: dict[str, Any] = {"confidence": goal.confidence, "scores": scored.scores.value}
             result, certificate = table.decide(curve, rule, **how)
@@ -315,6 +317,7 @@ def report(
     test_share: float | None = None,
     own: float | None = None,
     by: list[str] | None = None,
+    cluster: str | None = None,
     out: Path = Path("report.html"),
     force: bool = False,
 ) -> None:
@@ -330,7 +333,13 @@ def report(
                 "--test and --test-share must not both be given: either a file holds the test "
                 "rows, or some are set apart. Leave one of them out."
             )
-        from boundshift._app.scores import ScoreTable, resampled_interval, set_apart
+        ids = [] if cluster is None or cluster == "none" else [cluster]
+        if ids and test is None:
+            raise InvalidInputError(
+                f"--cluster must go with --test, a file of other ids, got '{cluster}' without one. "
+                "Put all rows of some ids into a file of their own."
+            )
+        from boundshift._app.scores import ScoreTable, check_apart, resampled_interval, set_apart
         from boundshift._app.tables import positive_note
         from boundshift._boundary import decide
         from boundshift._result.boundary import warn_of
@@ -342,16 +351,21 @@ def report(
 
         def read(path: Path, positive: str | None, **how: Any) -> ScoreTable:
             columns = [path], scored.score, scored.label
+            how |= {"independent": cluster is not None, "cluster_with": "--test"}
             return ScoreTable(*columns, positive=positive, reading=reading, progress=show, **how)
 
-        table = read(file, scored.positive, symmetric=rule.symmetric, by=[] if test else groups)
+        beside = ids if test else groups
+        table = read(file, scored.positive, symmetric=rule.symmetric, by=beside)
         deciding = judging = rows = table.rows.ordered()
-        labels = table.labels
+        labels, doubt = table.labels, table.doubt
         if test_share is not None:
             apart = set_apart(rows.is_positive, test_share, labels)
             deciding, judging = rows.of(~apart), rows.of(apart)
         elif test is not None:
-            judging = read(test, str(labels[1]), by=groups).rows.ordered()
+            tested = read(test, str(labels[1]), by=[*groups, *ids])
+            judging, doubt = tested.rows.ordered(), doubt or tested.doubt
+            for name in ids:
+                check_apart(name, rows.beside[name], judging.beside[name])
         has_test = judging is not rows
         sample, counted = deciding.sample(labels), judging.sample(labels)
         boundary = decide(sample, curve, rule, "auto")
@@ -371,7 +385,9 @@ def report(
             details=RowDetails(
                 counted.to_rows()[1] if counted.are_probabilities() else None,
                 {name: check_levels(name, judging.beside[name]) for name in groups},
+                cluster=judging.beside[ids[0]] if ids else None,
             ),
+            nominal=doubt,
         )
         Report(facts).save(out, overwrite=force)
     n_positive = int(rows.is_positive.sum())

@@ -56,7 +56,12 @@ HELP = {
     ),
     "cluster": Option(
         "Column of ids, such as the patient, where rows of one id resemble each other: rates are "
-        "then averages over ids, each counting once.",
+        "then averages over ids, each counting once. none: rows are independent.",
+        "COLUMN",
+    ),
+    "report cluster": Option(
+        "Column of ids of the --test rows, none of them in the other file: rates that are bounded "
+        "are averages over ids. none: rows are independent.",
         "COLUMN",
     ),
     "fit cluster": Option(

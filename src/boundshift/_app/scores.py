@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -11,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boundshift._app.columns import _SHARED, _rank_id
 from boundshift._app.tables import label_values, order_classes, read_arrow
 from boundshift._boundary import decide, decide_by_row, decide_on
 from boundshift._promises.certificate import Certificate, certify_boundary
@@ -19,17 +23,19 @@ from boundshift._result.boundary import Boundary, warn_of
 from boundshift._scores import Scale, ScoreSample
 from boundshift._typing import BoolArray, FloatArray
 from boundshift.curves import ErrorCurve
-from boundshift.exceptions import InvalidInputError
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Rule
 from boundshift.streaming._driver import count_labels
 from boundshift.streaming._read import ColumnNames, arrow, as_labels
 from boundshift.streaming._tables import (
     AS_IT_IS,
+    OpenTable,
     Reading,
     are_text,
     files_columns,
     find_files,
     open_table,
+    read_batches,
 )
 
 Show = Callable[[str, int, int], None]
@@ -67,7 +73,8 @@ class ScoreTable:
 
     Only the columns named here are held. The boundary of more than 512 MB is found in passes, with
     the same answer. `positive` and `symmetric` are as in :func:`order_classes`; `cost` is a column
-    of costs by row, and `by` are columns of groups.
+    of costs by row, and `by` are columns of groups. Unless rows are said to be `independent`, a
+    column of ids that repeat, such as the patient's, is looked for: nothing is certified then.
     """
 
     files: Sequence[str | Path]
@@ -77,9 +84,12 @@ class ScoreTable:
     symmetric: bool = True
     cost: str | None = None
     by: Sequence[str] = ()
+    independent: bool = False
+    cluster_with: str = "--zone"
     reading: Reading = AS_IT_IS
     progress: Show = lambda what, done, total: None
     labels: tuple[Any, Any] = field(init=False)
+    doubt: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
         names = [self.score, self.label, *self.by, *([] if self.cost is None else [self.cost])]
@@ -97,6 +107,7 @@ class ScoreTable:
         """The rows in memory."""
         pa = arrow()
         parts, are_text = [], True
+        ids: dict[str, list[Any]] = {}
         numbers = [self.score, *([] if self.cost is None else [self.cost])]
         for path in self.files:
             with open_table(path, self.reading) as opened:
@@ -104,10 +115,15 @@ class ScoreTable:
                 words = pa.dictionary(pa.int32(), pa.string()) if is_text else None
                 types = dict.fromkeys(numbers, pa.float64())
                 types |= dict.fromkeys((self.label, *self.by), words)
-                parts.append(read_arrow(opened, types, self.progress))
+                names = self._id_columns(opened)
+                part = read_arrow(opened, types | dict.fromkeys(names, words), self.progress)
+                for name in names:
+                    ids.setdefault(name, []).append(part[name])
+                parts.append(part.select(list(types)))
                 are_text &= is_text
         table = pa.concat_tables(parts, promote_options="permissive")
         where = opened.name
+        self._doubt_repeats(ids, _SHARED)
         codes, found = _encode(table[self.label], self.label, where)
         counts = np.bincount(codes, minlength=len(found)).tolist()
         is_positive = np.array(self._order(label_values(found) if are_text else found, counts))
@@ -118,6 +134,27 @@ class ScoreTable:
         values = {name: _numbers(table[name], name, where) for name in numbers}
         scores = values.pop(self.score)
         return ScoreRows(is_positive[codes], scores, beside | values)
+
+    def _id_columns(self, opened: OpenTable) -> list[str]:
+        """Return the columns that are ids by their names."""
+        if self.independent:
+            return []
+        names: Sequence[str] = opened.header
+        if opened.format == "json":
+            try:
+                names = list(json.loads(opened.head.splitlines()[0]))
+            except ValueError:
+                return []
+        used = {self.score, self.label, self.cost, *self.by}
+        return [name for name in names if name not in used and _rank_id(name, sys.maxsize)]
+
+    def _doubt_repeats(self, ids: Mapping[str, list[Any]], least: float) -> None:
+        """Set the doubt, with a note, if at least this share of rows shares its id with others."""
+        for name, parts in ids.items():
+            doubt = doubt_repeats(name, parts, least, f" with {self.cluster_with}")
+            if doubt:
+                self.doubt = doubt
+                return
 
     @property
     def sample(self) -> ScoreSample:
@@ -154,13 +191,24 @@ class ScoreTable:
         else:
             boundary = decide(self.sample, curve, rule, "auto")
         warn_of(boundary, stacklevel=3)
-        return boundary, certify_boundary(boundary, confidence=confidence, scores=scores)
+        certificate = certify_boundary(boundary, confidence=confidence, scores=scores)
+        if self.doubt:
+            certificate = replace(certificate, status="nominal", reason=self.doubt)
+        return boundary, certificate
 
     def _decide_in_passes(
         self, curve: str | ErrorCurve | None, rule: str | Rule | None
     ) -> Boundary:
         """Count the labels in a first pass, and decide in others."""
         how: dict[str, Any] = {"as_text": True, "reading": self.reading}
+        with open_table(self.files[0], self.reading) as opened:
+            names = self._id_columns(opened)
+            if names:
+                first = arrow().Table.from_batches(
+                    [next(read_batches(opened, dict.fromkeys(names)))]
+                )
+                # Of many rows in any order, a few show only some of the repetitions.
+                self._doubt_repeats({name: [first[name]] for name in names}, 0)
         labels = files_columns(self.files, ColumnNames(self.label, score=""), **how)
         counts = count_labels(labels, self.progress)
         if None in counts:
@@ -180,9 +228,8 @@ class ScoreTable:
         rows = self.rows
         ids = None if cluster is None else rows.beside[cluster]
         how: dict[str, Any] = {"scale": "auto", "cluster": ids, "pos_label": True}
-        return replace(
-            find_zone(rows.is_positive, rows.scores, errors, confidence, **how), labels=self.labels
-        )
+        found = find_zone(rows.is_positive, rows.scores, errors, confidence, **how)
+        return replace(found, labels=self.labels, reason=self.doubt or found.reason)
 
 
 def _unlabelled(name: str, n: int) -> InvalidInputError:
@@ -256,3 +303,38 @@ def resampled_interval(
     how: dict[str, Any] = {"curve": curve, "rule": rule, "scale": scale}
     rows = np.repeat([False, True], sample.n_samples), sample.to_rows()[1]
     return threshold_interval(*rows, n_resamples=_RESAMPLES, random_state=0, **how)
+
+
+def doubt_repeats(name: str, parts: Sequence[Any], least: float = _SHARED, more: str = "") -> str:
+    """Say why nothing is certified if a column's ids repeat, with a note; empty if they do not.
+
+    `parts` are Arrow's chunked arrays. They repeat if at least this share of rows shares its id.
+    """
+    pa = arrow()
+    try:
+        cells = [chunk for part in parts for chunk in part.cast(pa.string()).chunks]
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # lists or records
+        return ""
+    known = pa.chunked_array(cells, pa.string()).drop_null().value_counts()
+    counts = np.from_dlpack(known.field("counts"))
+    n, shared = int(counts.sum()), int(counts[counts > 1].sum())
+    if not _rank_id(name, len(counts)) or shared < max(least * n, 1):
+        return ""
+    warnings.warn(
+        f"'{name}' repeats ({n:,} rows of {len(counts):,}). Rows of one are taken as independent; "
+        "if they are not, the bounds do not hold. Nothing is certified. Use --cluster "
+        f"'{name}'{more}, or --cluster none if they are.",
+        BoundaryWarning,
+        stacklevel=2,
+    )
+    return f"Rows of one '{name}' may be alike, and the bounds ignore that"
+
+
+def check_apart(name: str, ids: NDArray[Any], tests: NDArray[Any]) -> None:
+    """Raise if an id has rows on both sides."""
+    both = sorted(set(map(str, ids)) & set(map(str, tests)))
+    if both:
+        raise InvalidInputError(
+            f"The ids of --test must not occur in the other file, got {len(both):,} of '{name}' in "
+            f"both, such as '{both[0]}'. Put all rows of an id into one of the files."
+        )

@@ -5,22 +5,26 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from boundshift._app.columns import Cells, Spelling, as_features, read_cells
+from boundshift._app.columns import Cells, Spelling, _rank_id, as_features, read_cells
 from boundshift._app.folder import predict_table, read_folder
+from boundshift._app.scores import doubt_repeats
 from boundshift._app.tables import match_label, read_frame, with_gaps
 from boundshift._promises.certificate import Certificate
 from boundshift._promises.monitor import Monitor
 from boundshift._result.records import read_json
 from boundshift._writing import write_whole
 from boundshift.exceptions import InvalidInputError
-from boundshift.streaming._tables import AS_IT_IS, Reading
+from boundshift.streaming._read import arrow
+from boundshift.streaming._tables import AS_IT_IS, Reading, column_names
 
 _STATE, _CERTIFICATE = "monitor.json", "certificate.json"
 _DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y-%m")
@@ -238,11 +242,22 @@ def certify_table(
     nothing, and a warning says how many there are.
     """
     read = read_folder(Path(folder))
+    independent = cluster == "none"
     model, columns, cluster = read.model, read.columns, read.cluster_column(cluster)
     name = read.target if label is None else label
     names = [*columns.features, name, *([] if cluster is None else [cluster])]
-    frame = read_frame(source, list(dict.fromkeys(names)), reading=reading)
+    ids: list[str] = []
+    if cluster is None and not independent:
+        there = columns if str(source) == "-" else column_names(source, reading)
+        ids = [each for each in there if each != name and _rank_id(each, sys.maxsize)]
+    frame = read_frame(source, list(dict.fromkeys(names)), ids, reading=reading)
     y = read_labels(frame[name], model.boundary_.labels)
     X = as_features(frame, columns, str(source))
-    ids = None if cluster is None else with_gaps(frame[cluster]).to_numpy(dtype=object)
-    return model.certify(X, np.array(y.tolist()), confidence, cluster=ids)
+    groups = None if cluster is None else with_gaps(frame[cluster]).to_numpy(dtype=object)
+    found = model.certify(X, np.array(y.tolist()), confidence, cluster=groups)
+    for each in ids:
+        if each in frame and found.certified:
+            known = with_gaps(frame[each]).dropna().astype(str).tolist()
+            if doubt := doubt_repeats(each, [arrow().chunked_array([known])]):
+                found = replace(found, status="nominal", reason=doubt)
+    return found

@@ -120,7 +120,7 @@ def _verdict(evidence: Evidence) -> Verdict:
     missed, missed_before = (round(base * share) for share in shares)
     told = f"Of {base:,} {names.positives} the shifted model is expected to miss {missed:,}"
     if claimed.status == "nominal":
-        told = f"Of {base:,} {names.positives} in training the shifted model misses {missed:,}"
+        told = f"Of {base:,} {names.positives} here the shifted model misses {missed:,}"
     told += " as before" if missed == missed_before else f" instead of {missed_before:,}"
     parts = [Sentence(f"{told}.")]
     if claimed.certified:  # only the bound of a rate, not of a count, is claimed
@@ -362,9 +362,11 @@ def judge_proof(certificate: Certificate, total: float, text: str, rare: str) ->
     level: Level = "good"
     title, advice = "Shown to be better than chance", ""
     if status == "nominal":
-        level, title = "bad", "Nothing is shown: the model has seen these rows"
+        level, title = "bad", "Nothing is shown: these rows certify nothing"
         text = sentence(certificate.reason)
-        advice = "Score rows that the model has not seen; only they show what it is worth."
+        advice = (
+            "Score independent rows that the model has not seen; only they show what it is worth."
+        )
     elif total >= 1:
         level, title = "bad", "Not shown to be better than chance"
         advice = f"Collect more rows, above all {rare}, or train a better model."
