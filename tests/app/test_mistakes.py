@@ -217,8 +217,8 @@ MISTAKES = {
     ),
     "half a zone": (["threshold", "scores.csv", *SCORES, "--zone", "0.05"], ["--zone must be two"]),
     "a zone of too many": (
-        ["threshold", "scores.csv", *SCORES, "--zone", "0.05,2"],
-        ["must be between 0 and 1"],
+        ["threshold", "scores.csv", *SCORES, "--zone", "0,2"],
+        ["--zone must be two shares between 0 and 1", "got '0,2'", "'0,05;0,05'"],
     ),
     "a zone and a rule": (
         ["threshold", "scores.csv", *SCORES, "--zone", "0.05,0.05", "--rule", "f1"],

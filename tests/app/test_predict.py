@@ -230,7 +230,9 @@ def test_a_zone_decides_in_the_place_of_the_boundary(run, fitted, table, tmp_pat
     text = run("threshold", "scored.csv", *asked, "--json").stdout
     (tmp_path / "zone.json").write_text(text, encoding="utf-8")
     zone = Zone.from_json(text)
-    shown = run("predict", "fit", "t.csv", "--zone", "zone.json").stdout
-    found = pd.read_csv(io.StringIO(shown))
+    told = run("predict", "fit", "t.csv", "--zone", "zone.json")
+    found = pd.read_csv(io.StringIO(told.stdout))
     assert found["prediction"].tolist() == zone.predict(found["score"], "unsure").tolist()
+    counts = found["prediction"].value_counts()
+    assert f"{counts['yes']} of them flagged as yes and {counts['unsure']} unsure" in told.stderr
     assert {"yes", "no"} < set(found["prediction"])

@@ -297,7 +297,9 @@ def predict(
     positive = found.attrs["positive"]
     flagged = int((found["prediction"] == positive).sum())
     place = "standard output" if str(out) == "-" else out
-    said = f"{len(found):,} rows, {flagged:,} of them flagged as {positive}, written to {place}."
+    unsure = f" and {int((found['prediction'] == 'unsure').sum()):,} unsure" if limits else ""
+    said = f"{len(found):,} rows, {flagged:,} of them flagged as {positive}{unsure}, written to"
+    said = f"{said} {place}."
     print_line(said, stderr=True)
 
 

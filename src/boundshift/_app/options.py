@@ -335,10 +335,12 @@ def read_zone_errors(text: str | None) -> tuple[float, float] | None:
     """Return errors written as ``0.05,0.05``; None for no zone."""
     if text is None:
         return None
-    from boundshift._promises.zone import as_errors
-
-    what = "two shares, of the negative and of the positive class"
-    return as_errors(read_pair("--zone", text, what, "0.05,0.05"))
+    what = "two shares between 0 and 1, of the negative and of the positive class"
+    example = "0.05,0.05, or '0,05;0,05' with decimal commas"
+    pair = read_pair("--zone", text, what, example)
+    if not all(0 < share < 1 for share in pair):
+        raise InvalidInputError(f"--zone must be {what}, got '{text}'. Use --zone {example}.")
+    return pair
 
 
 @dataclass(frozen=True)
