@@ -312,7 +312,7 @@ def say_floor(item: Floor, where: str, confidence: float, *, several: bool) -> l
         promise = f"promised with {sure(confidence)}{together} when the threshold was chosen."
         return [Sentence(f"{start};"), Sentence(promise, "certified")]
     if item.shown is None:
-        return [Sentence(f"{start}; nothing is certified.")]
+        return [Sentence(f"{start}; this share is not certified.")]
     bound = f"at least {at_least(item.shown)}"
     if item.name == "flagged":
         bound = f"at most {at_most(item.shown)}"
