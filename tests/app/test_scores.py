@@ -447,3 +447,24 @@ def test_ids_that_do_not_repeat_are_no_clusters(run, tmp_path, rows):
     found = run("threshold", path, *COLUMNS)
     assert "Certified" in found.stdout
     assert "repeats" not in found.stderr
+
+
+@pytest.mark.parametrize("delimiter", [";", ",", "\t"])
+def test_decimal_commas_are_read(run, scores, rows, delimiter, monkeypatch):
+    quote = '"' if delimiter == "," else ""
+    lines = [f"{quote}{s:.6f}{quote};{y}".replace(".", ",") for y, s in zip(*rows, strict=True)]
+    path = scores.with_name("commas.csv")
+    path.write_text("\n".join(["risk;ill", *lines]).replace(";", delimiter))
+    y, s = rows
+    expected = find_boundary(y, s.round(6), pos_label="yes")
+    assert answer(run("threshold", path, *COLUMNS, "--json")) == expected.to_dict()
+    monkeypatch.setattr("boundshift._app.scores._LARGE", 100)
+    in_passes = answer(run("threshold", path, *COLUMNS, "--json"))
+    assert in_passes["threshold"] == pytest.approx(expected.threshold)
+
+
+@pytest.mark.parametrize("cells", [("1,234", "2,345"), ("0,5", "0.7")])
+def test_a_comma_that_may_be_of_thousands_is_refused(run, tmp_path, cells):
+    path = tmp_path / "unclear.csv"
+    path.write_text("risk;ill\n" + "\n".join(f"{s};{y}" for s in cells for y in (0, 1)))
+    assert "write a decimal point" in run("threshold", path, *COLUMNS, code=1).stderr

@@ -59,6 +59,10 @@ _ROWS_OF_A_BATCH = 1 << 17
 _LONGEST_ROW = 1 << 26
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None")
 """What spreadsheets, statistics programs and public collections write where a value is missing."""
+_SAMPLE = 1 << 16
+_DECIMAL_COMMA = re.compile(
+    r"[+-]?(0?,\d+|\d{4,},\d+|\d+,(\d{1,2}|\d{4,}))(e[+-]?\d+)?", re.ASCII | re.IGNORECASE
+)
 _LARGEST_WORKBOOK = 1 << 30
 # Arrow's reader of JSON crashes on values nested too deep.
 _MOST_BRACKETS = 1000
@@ -342,7 +346,9 @@ def _csv_batches(table: OpenTable, types: Mapping[str, Any], words: bool) -> Ite
     from pyarrow import csv as arrow_csv
 
     known = {name: kind for name, kind in types.items() if kind is not None}
+    decimal = ""
     for block in _blocks(table):
+        decimal = decimal or _decimal_sign(table, block, known)
         read = arrow_csv.read_csv(
             arrow().BufferReader(block),
             arrow_csv.ReadOptions(column_names=list(table.header), block_size=len(block) + 1),
@@ -352,11 +358,30 @@ def _csv_batches(table: OpenTable, types: Mapping[str, Any], words: bool) -> Ite
                 column_types=known,
                 null_values=list(MISSING),
                 strings_can_be_null=not words,
+                decimal_point=decimal,
             ),
         )
         found = {field.name: field.type for field in read.schema}
         known |= {name: kind for name, kind in found.items() if not arrow().types.is_null(kind)}
         yield from read.to_batches()
+
+
+def _decimal_sign(table: OpenTable, block: bytes, types: Mapping[str, Any]) -> str:
+    """Return the decimal sign of the columns to be read as numbers, by the first rows.
+
+    A comma before three digits may stand between thousands, and decides nothing.
+    """
+    wanted = [name for name, kind in types.items() if arrow().types.is_floating(kind)]
+    if not wanted or b"," not in block:
+        return "."
+    lines = io.StringIO(block[:_SAMPLE].decode("utf-8", "replace"), newline="")
+    try:
+        rows = list(csv.DictReader(lines, table.header, delimiter=table.delimiter))
+    except csv.Error:
+        return "."
+    whole = rows if len(block) <= _SAMPLE else rows[:-1]  # The last cell may be cut.
+    cells = [str(row.get(name)).strip() for row in whole for name in wanted]
+    return "," if any(map(_DECIMAL_COMMA.fullmatch, cells)) else "."
 
 
 def _json_batches(table: OpenTable) -> Iterator[Any]:
@@ -554,7 +579,7 @@ def _explain(table: OpenTable, message: str) -> str:
         name = table.header[place] if place < len(table.header) else number[1]
         return (
             f"Column '{name}' of {table.name} must hold numbers, got '{number[2]}'. Choose "
-            "another column, or drop those rows."
+            "another column, write a decimal point, or drop those rows."
         )
     uneven = re.search(r"Expected (\d+) columns, got (\d+)(?:: (.*))?", message)
     if uneven:
