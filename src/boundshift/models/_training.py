@@ -171,11 +171,6 @@ def route_fit(classifier: Any, y: NDArray[Any], given: dict[str, Any]) -> FitPar
                 "`groups` must go with a `cv` that splits by groups, got "
                 f"cv={cv!r}. Use cv=GroupKFold(5) or StratifiedGroupKFold(5)."
             )
-    if isinstance(classifier.cv, GroupsConsumerMixin) and split.get("groups") is None:
-        raise InvalidInputError(
-            f"`groups` must be given with cv={type(classifier.cv).__name__}, which splits by them, "
-            "got none. Pass fit(X, y, groups=...), or use cv=5."
-        )
     if split.get("groups") is not None:
         groups = as_column("groups", split["groups"], "Pass the group of each row.", len(y))
         split = {**split, "groups": groups}
@@ -688,7 +683,8 @@ def _deploy_mean(crossed: Scored) -> Scored:
 
 def find_splits(cv: Any, X: Any, y: NDArray[Any], params: Mapping[str, Any]) -> list[Split]:
     """Return the splits of a `cv`: a number of folds, a splitter, or pairs of rows or masks."""
-    places = np.arange(len(y))
+    places, splits_groups = np.arange(len(y)), isinstance(cv, GroupsConsumerMixin)
+    groups: Any = params.get("groups")
     try:
         with warnings.catch_warnings():
             # A class with fewer rows than folds is missing from some test parts, which is fine.
@@ -704,8 +700,14 @@ def find_splits(cv: Any, X: Any, y: NDArray[Any], params: Mapping[str, Any]) -> 
             "`cv` must be an int, a splitter or pairs of row numbers (train, test), got "
             f"{str(cv)[:100]} ({error}). Use cv=5."
         ) from None
-    groups: Any = params.get("groups")
-    for train, test in found if groups is not None else ():
+    except ValueError:
+        if groups is not None or not splits_groups:
+            raise
+        raise InvalidInputError(
+            f"`groups` must be given with cv={type(cv).__name__}, which splits by them, got none. "
+            "Pass fit(X, y, groups=...), or use cv=5."
+        ) from None
+    for train, test in found if groups is not None and not splits_groups else ():
         shared = set(groups[train].tolist()) & set(groups[test].tolist())
         if shared:
             raise InvalidInputError(
