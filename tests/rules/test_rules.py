@@ -180,3 +180,9 @@ def test_a_metric_is_called_a_few_hundred_times_and_finds_its_best(curve):
     best = find_boundary(y, s, curve=curve, rule="f1")
     assert calls < 600
     assert found.loss == pytest.approx(best.loss, abs=1e-6)
+
+
+def test_rounding_is_no_predictive_value():
+    """A curve may claim that a share of 2e-16 of the negatives is called negative."""
+    nearly = np.array([1.0 - 2**-52, 0.0]), np.array([0.0, 1.0 - 2**-52])
+    assert np.abs(Markedness().value(*nearly, (90, 10))).max() == 0.0

@@ -329,8 +329,10 @@ class Markedness(AboveChance):
     def measure(self, negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
         """Return the markedness."""
         youden, flagged = 1.0 - negative - positive, _flagged(negative, positive, prevalence)
-        top = np.asarray(youden * prevalence * (1.0 - prevalence))
-        return _ratio(top, np.asarray(flagged * (1.0 - flagged)))
+        # A class that hardly a row is predicted as has rounding for a predictive value.
+        bottom = np.asarray(flagged * (1.0 - flagged))
+        top = np.where(bottom > 1e-12, youden * prevalence * (1.0 - prevalence), 0.0)
+        return _ratio(top, bottom)
 
 
 @dataclass(frozen=True)
