@@ -57,7 +57,7 @@ _NAMES = {
 }
 _NAME_PARTS = {"first", "last", "full", "family", "given", "middle"}
 # More ids than this are no categories, and a share of rows from here on shares ids with others.
-_MANY_IDS, _SHARED = 30, 0.05
+_MANY_IDS, SHARED = 30, 0.05
 # Text with more distinct values than this share of the rows identifies rows, or may name people.
 _NAMING_SHARE, _DOUBTFUL_SHARE = 0.5, 0.1
 _FEW_ROWS = 20
@@ -379,7 +379,7 @@ def _understand(cells: Any, labelled: Any, name: str, role: Role | None) -> Colu
     if spelling.kind is Cells.WORD and _is_name(name):
         return Column(reason=Reason.NAMES)
     is_real = spelling.kind is Cells.NUMBER and (read_cells(given, spelling, name) % 1 != 0).any()
-    if not is_real and _rank_id(name, distinct) and share_ids(given):
+    if not is_real and rank_id(name, distinct) and share_ids(given):
         return Column(reason=Reason.REPEATS)
     if spelling.kind is Cells.NUMBER:
         if not is_real and _counts(read_cells(cells, spelling, name).dropna(), name):
@@ -400,7 +400,7 @@ def find_cluster(frame: Any, columns: Columns) -> str | None:
     ranks = {}
     for name, column in columns.items():
         given = with_gaps(frame[name]).dropna().astype(str)
-        rank = _rank_id(name, given.nunique())
+        rank = rank_id(name, given.nunique())
         if column.reason is Reason.ID:
             rank = max(rank, 1)
         counts = rank == 2 or (rank and column.reason in (Reason.REPEATS, Reason.DROP, Reason.ID))
@@ -429,7 +429,7 @@ def find_doubtful(frame: Any, columns: Columns) -> str | None:
 def share_ids(given: Any) -> bool:
     """Return whether a sizeable share of rows shares its id with another row."""
     sizes = given.value_counts()
-    return bool(sizes[sizes > 1].sum() >= _SHARED * len(given))
+    return bool(sizes[sizes > 1].sum() >= SHARED * len(given))
 
 
 def _words_of(name: str) -> list[str]:
@@ -451,7 +451,7 @@ def _marks_rows(name: str) -> bool:
     return not words or words == ["unnamed", "0"] or words[-1] in _IDS | _NUMBERS | _ROWS
 
 
-def _rank_id(name: str, distinct: int) -> int:
+def rank_id(name: str, distinct: int) -> int:
     """Return 2 for the id of a person or case, 1 for another one, 0 for none, by name.
 
     Few values are codes of categories, as in admission_type_id, unless the name has a case.
@@ -485,7 +485,7 @@ def _category(given: Any, spelling: Spelling, why: str) -> Column:
 def _counts(numbers: Any, name: str) -> bool:
     """Return whether whole numbers differ, nearly all, and are called ids or count the rows."""
     distinct = numbers.nunique()
-    if _marks_rows(name) and distinct > (1 - _SHARED) * len(numbers):
+    if _marks_rows(name) and distinct > (1 - SHARED) * len(numbers):
         return True
     steps = numbers.diff().dropna().unique()
     # A few numbers in equal steps may be doses.

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift._app.columns import _SHARED, _rank_id
+from boundshift._app.columns import SHARED, rank_id
 from boundshift._app.tables import label_values, order_classes, read_arrow
 from boundshift._boundary import decide, decide_by_row, decide_on
 from boundshift._promises.certificate import Certificate, certify_boundary
@@ -123,7 +123,7 @@ class ScoreTable:
                 are_text &= is_text
         table = pa.concat_tables(parts, promote_options="permissive")
         where = opened.name
-        self._doubt_repeats(ids, _SHARED)
+        self._doubt_repeats(ids, SHARED)
         codes, found = _encode(table[self.label], self.label, where)
         counts = np.bincount(codes, minlength=len(found)).tolist()
         is_positive = np.array(self._order(label_values(found) if are_text else found, counts))
@@ -146,7 +146,7 @@ class ScoreTable:
             except ValueError:
                 return []
         used = {self.score, self.label, self.cost, *self.by}
-        return [name for name in names if name not in used and _rank_id(name, sys.maxsize)]
+        return [name for name in names if name not in used and rank_id(name, sys.maxsize)]
 
     def _doubt_repeats(self, ids: Mapping[str, list[Any]], least: float) -> None:
         """Set the doubt, with a note, if at least this share of rows shares its id with others."""
@@ -305,7 +305,7 @@ def resampled_interval(
     return threshold_interval(*rows, n_resamples=_RESAMPLES, random_state=0, **how)
 
 
-def doubt_repeats(name: str, parts: Sequence[Any], least: float = _SHARED, more: str = "") -> str:
+def doubt_repeats(name: str, parts: Sequence[Any], least: float = SHARED, more: str = "") -> str:
     """Say why nothing is certified if a column's ids repeat, with a note; empty if they do not.
 
     `parts` are Arrow's chunked arrays. They repeat if at least this share of rows shares its id.
@@ -318,7 +318,7 @@ def doubt_repeats(name: str, parts: Sequence[Any], least: float = _SHARED, more:
     known = pa.chunked_array(cells, pa.string()).drop_null().value_counts()
     counts = np.from_dlpack(known.field("counts"))
     n, shared = int(counts.sum()), int(counts[counts > 1].sum())
-    if not _rank_id(name, len(counts)) or shared < max(least * n, 1):
+    if not rank_id(name, len(counts)) or shared < max(least * n, 1):
         return ""
     warnings.warn(
         f"'{name}' repeats ({n:,} rows of {len(counts):,}). Rows of one are taken as independent; "

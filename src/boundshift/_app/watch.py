@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boundshift._app.columns import Cells, Spelling, _rank_id, as_features, read_cells
+from boundshift._app.columns import Cells, Spelling, as_features, rank_id, read_cells
 from boundshift._app.folder import predict_table, read_folder
 from boundshift._app.scores import doubt_repeats
 from boundshift._app.tables import match_label, read_frame, with_gaps
@@ -249,7 +249,7 @@ def certify_table(
     ids: list[str] = []
     if cluster is None and not independent:
         there = columns if str(source) == "-" else column_names(source, reading)
-        ids = [each for each in there if each != name and _rank_id(each, sys.maxsize)]
+        ids = [each for each in there if each != name and rank_id(each, sys.maxsize)]
     frame = read_frame(source, list(dict.fromkeys(names)), ids, reading=reading)
     y = read_labels(frame[name], model.boundary_.labels)
     X = as_features(frame, columns, str(source))
