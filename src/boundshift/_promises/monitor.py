@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
 from boundshift._promises.certificate import Certificate, read_scores, read_threshold
-from boundshift._result.boundary import check_probabilities, look_like_probabilities
+from boundshift._result.boundary import check_scale
 from boundshift._result.records import Record, read_json
 from boundshift._typing import BoolArray, FloatArray, IndexArray
 from boundshift._validation import as_column, as_scores, as_share
@@ -334,20 +334,11 @@ class Monitor:
     def _check_scale(self, low: float, high: float, classes: IndexArray) -> None:
         """Raise if scores from low to high are not on the scale of the certificate."""
         certificate, t = self.certificate, self.threshold
-        if certificate.scale == "probability":
-            check_probabilities(low, high)
-        if certificate.scale != "raw" or t is None or 0.0 <= t <= 1.0:
-            return
         # Below the threshold every positive row is wrong, above it every negative one.
-        place = 0 if t < 0.0 else 1
-        rows, bound = int(np.sum(classes == place)), certificate.error_bounds[place]
-        if look_like_probabilities(low, high, rows, bound):
-            raise InvalidInputError(
-                f"`y_score` must be on the scale of the certificate, whose threshold is {t:.6g}, "
-                f"got scores from {low:.6g} to {high:.6g}, like probabilities: all {rows} rows of "
-                f"class {certificate.labels[place]!r} are on the wrong side. Use the scores of the "
-                "same kind as before, or pass predicted labels to update_predictions."
-            )
+        place = 0 if t is not None and t < 0.0 else 1
+        share = 1.0 if t is None or 0.0 <= t <= 1.0 else certificate.error_bounds[place]
+        rows, chosen = int(np.sum(classes == place)), f"the certificate, whose threshold is {t:.6g}"
+        check_scale(certificate.scale, low, high, rows, share, chosen, refuse=True)
 
     def update_predictions(
         self,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -14,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from boundshift._boundary import decide
 from boundshift._promises.certificate import read_scores
-from boundshift._result.boundary import answer_in_kind, check_probabilities, look_like_probabilities
+from boundshift._result.boundary import answer_in_kind, check_scale
 from boundshift._result.records import Record
 from boundshift._result.sql import label_expression
 from boundshift._scores import Scale, Scores, ScoreSample, settle
@@ -29,7 +28,7 @@ from boundshift.curves._clusters import (
 )
 from boundshift.curves._floors import most_wrong
 from boundshift.curves._uniform import clopper_pearson
-from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors
 
 
@@ -176,11 +175,7 @@ class Zone(Record):
 
     def _check_scale(self, scores: FloatArray) -> None:
         """Raise or warn if scores are not on the scale of the limits."""
-        if self.scale is None or not scores.size:
-            return
-        low, high = float(scores.min()), float(scores.max())
-        if self.scale == "probability":
-            check_probabilities(low, high)
+        if not scores.size:
             return
         # The share of rows on the right side of each limit. Probabilities have none up to a
         # negative limit, and none above one from 1 on.
@@ -191,14 +186,9 @@ class Zone(Record):
         ]
         is_left, is_right = -math.inf < self.low < 0.0, 1.0 <= self.high < math.inf
         inside = 1.0 - right[0] * is_left - right[1] * is_right
-        if look_like_probabilities(low, high, scores.size, inside):
-            warnings.warn(
-                "`y_score` should be on the scale of the zone, whose limits are "
-                f"{self.low:.6g} and {self.high:.6g}, got {scores.size:,} scores from {low:.6g} to "
-                f"{high:.6g}, like probabilities. Use the same scores as before.",
-                BoundaryWarning,
-                stacklevel=3,
-            )
+        ends, chosen = (float(scores.min()), float(scores.max())), f"the limits {self.low:.6g} and "
+        chosen += f"{self.high:.6g} of the zone"
+        check_scale(self.scale, *ends, scores.size, inside, chosen, refuse=False)
 
     def to_sql(
         self, column: str | Sequence[str], unsure: object = None, *, dialect: str = "ansi"

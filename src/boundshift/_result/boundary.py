@@ -258,25 +258,12 @@ class Boundary(Record):
         Traceback (most recent call last):
         boundshift.exceptions.InvalidInputError: `y_score` must be probabilities, as the ...
         """
-        if self.scale == "probability":
-            check_probabilities(low, high)
-            return
-        if 0.0 <= self.threshold <= 1.0:
-            return
-        flagged = self.wrong[0] + self.n_samples[1] - self.wrong[1]
-        share = flagged / sum(self.n_samples)
-        one_side = share if self.threshold < 0.0 else 1.0 - share
-        if not look_like_probabilities(low, high, n_samples, one_side):
-            return
-        message = (
-            "`y_score` must be on the scale of the scores that chose the boundary, whose "
-            f"threshold is {self.threshold:.6g}, got {n_samples:,} scores from {low:.6g} to "
-            f"{high:.6g}, all on one side of it, like probabilities. Use the same scores as "
-            "before, such as positive_scores of the classifier."
-        )
-        if refuse:
-            raise InvalidInputError(message)
-        warnings.warn(message, BoundaryWarning, stacklevel=3)
+        share = 1.0  # expected on one side of the threshold
+        if not 0.0 <= self.threshold <= 1.0:
+            flagged = (self.wrong[0] + self.n_samples[1] - self.wrong[1]) / sum(self.n_samples)
+            share = flagged if self.threshold < 0.0 else 1.0 - flagged
+        chosen = f"the boundary, whose threshold is {self.threshold:.6g}"
+        check_scale(self.scale, low, high, n_samples, share, chosen, refuse=refuse)
 
     def to_sql(self, column: str | Sequence[str], *, dialect: str = "ansi") -> str:
         """Return an SQL expression for the label of a row, to the last digit of the threshold.
@@ -362,20 +349,35 @@ class Boundary(Record):
         return summary_text(self)
 
 
-def look_like_probabilities(low: float, high: float, n_samples: int, share: float) -> bool:
-    """Return whether scores are likely probabilities, given the share expected on their side.
+def check_scale(
+    scale: str | None,
+    low: float,
+    high: float,
+    n_samples: int,
+    share: float,
+    chosen: str,
+    *,
+    refuse: bool,
+) -> None:
+    """Raise or warn if scores from low to high are not on the scale of what was chosen.
 
-    All lie in [0, 1], and that many rows would rarely all fall on one side of a raw threshold.
+    Raw scores that all lie in [0, 1] are likely probabilities if so many rows would rarely all fall
+    on one side, where the given share of rows is expected.
     """
-    return 0.0 <= low < high <= 1.0 and share**n_samples < _UNLIKELY
-
-
-def check_probabilities(low: float, high: float) -> None:
-    if low < -_ROUNDING or high > 1.0 + _ROUNDING:
+    if scale == "probability" and (low < -_ROUNDING or high > 1.0 + _ROUNDING):
         raise InvalidInputError(
             "`y_score` must be probabilities, as the scores that chose the boundary were, got "
             f"scores from {low:.6g} to {high:.6g}. Use predict_proba, not decision_function."
         )
+    if scale == "raw" and 0.0 <= low < high <= 1.0 and share**n_samples < _UNLIKELY:
+        message = (
+            f"`y_score` must be on the scale of the scores that chose {chosen}, got {n_samples:,} "
+            f"scores from {low:.6g} to {high:.6g}, all on one side of it, like probabilities. Use "
+            "the same scores as before, such as positive_scores of the classifier."
+        )
+        if refuse:
+            raise InvalidInputError(message)
+        warnings.warn(message, BoundaryWarning, stacklevel=4)
 
 
 def answer_in_kind(scores: Any, labels: NDArray[Any]) -> Any:
