@@ -61,7 +61,6 @@ def fit(**settings):
     return BoundShiftClassifier(LogisticRegression(), **settings)
 
 
-PARTS = [(0, "a"), (0, "a"), (1, "b"), (1, "b")]
 WRONG = {
     # Floors.
     "a floor of 1.2": (lambda: Floors(recall=1.2), "`recall` must be at most 1, got 1.2. Use 0.9"),
@@ -145,11 +144,10 @@ WRONG = {
     "many for two": (lambda: ask(rule=CostMatrix(COSTS, ABC)), "about two classes here"),
     "floors of many for two": (lambda: ask(rule=ClassFloors({1: 0.9})), "about two classes here"),
     # Weights and costs of rows.
-    "negative weights": (lambda: ask(sample_weight=np.full(N, -1)), "at least 0, got -1"),
+    "negative weights": (lambda: ask(sample_weight=np.full(N, -1)), "got -1 and 59 more"),
     "weights of another length": (lambda: ask(sample_weight=[1]), "each of 60 rows"),
-    "weights that sum to 1": (lambda: ask(sample_weight=np.full(N, 1 / N)), "do not scale them"),
+    "weights that sum to 1": (lambda: ask(sample_weight=np.full(N, 1 / N)), "do not scale"),
     "weights for a promise": (lambda: ask(sample_weight=np.ones(N), curve="dkw"), "counts rows"),
-    "weights beyond sums": (lambda: ask(sample_weight=np.full(N, 1e15)), "sum to at most 1e+15"),
     "weights for the paper": (lambda: ask(sample_weight=np.ones(N), curve="paper"), "'support'"),
     "weights of NaN": (lambda: ask(sample_weight=np.full(N, np.nan)), "must be finite"),
     "weights of text": (lambda: ask(sample_weight=["x"] * N), "must be real numbers"),
@@ -163,7 +161,7 @@ WRONG = {
     "costs with a rule": (lambda: ask(row_cost=np.ones(N), rule="f1"), "another rule than 'cost'"),
     "costs with a curve": (lambda: ask(row_cost=np.ones(N), curve="blend"), "cannot be combined"),
     "costs with weights": (lambda: ask(row_cost=S, sample_weight=S), "cannot be combined"),
-    "three columns of costs": (lambda: ask(row_cost=np.ones((N, 3))), "got shape (60, 3)"),
+    "three columns of costs": (lambda: ask(row_cost=np.ones((N, 3))), "got the shape (60, 3)"),
     "no group": (lambda: find_boundaries(Y, S, np.full(N, np.nan)), "the group of every row"),
     "a shrinkage below 0": (lambda: find_boundaries(Y, S, Y, rows=-1), "`rows` must be a finite"),
     "clusters in groups": (
@@ -176,7 +174,7 @@ WRONG = {
     "infinite score": (lambda: rows(s=np.where(S10 == 3, np.inf, S10)), "1 infinite"),
     "one class": (lambda: rows(Y10 * 0), "got only 0. Pass rows of both classes"),
     "no rows": (lambda: rows([], []), "got 0 rows. Pass rows of both classes"),
-    "three classes": (lambda: ask([0, 1, 2] * 20), "got 3: 0, 1, 2. Use BoundShiftClassifier"),
+    "three classes": (lambda: ask([0, 1, 2] * 20), "got 3: 0, 1, 2. Pass"),
     "nine classes": (lambda: rows(range(10)), "got 10: 0, 1, 2, 3, 4, …"),
     "lengths": (lambda: rows(s=S10[1:]), "10 labels and 9 scores. Pass one score for each row"),
     "two columns": (lambda: rows(s=np.c_[S10, S10]), "(10, 2)"),
@@ -191,14 +189,11 @@ WRONG = {
     "NaN among words": (lambda: rows(["a"] * 9 + [np.nan]), "1 missing"),
     "NA among words": (lambda: rows(["a"] * 9 + [pd.NA]), "1 missing"),
     "missing to fit": (lambda: fit().fit(S10[:, None], ["a"] * 9 + [None]), "1 missing"),
-    "masked score": (lambda: rows(s=np.ma.array(S10, mask=S10 == 2)), "1 masked"),
+    "masked score": (lambda: rows(s=np.ma.array(S10, mask=S10 == 2)), "got masked ones"),
     "words and numbers": (lambda: fit().fit(np.eye(4), ["a", 1, "a", 1]), "labels of one kind"),
     "case": (lambda: rows(["Yes", "YES"] * 5), "blanks or case, got 'YES', 'Yes'"),
     "blanks": (lambda: rows(["yes ", "no"] * 4 + ["yes", "no"]), "blanks or case"),
     "blanks to fit": (lambda: fit().fit(np.eye(4), ["a", "a ", "a", "a "]), "blanks or case"),
-    "labels of parts": (lambda: ask(np.fromiter(PARTS, dtype=object), S[:4]), "records or tuples"),
-    "records": (lambda: ask(np.array(PARTS, dtype="i8,U1"), S[:4]), "records or tuples"),
-    "bytes without a type": (lambda: ask(np.array([b"a"] * 4, "V2"), S[:4]), "records or tuples"),
     "another pos_label": (lambda: rows(pos_label=2), "got 2. Use pos_label=None"),
     "NA as pos_label": (lambda: rows(pos_label=pd.NA), "`pos_label` must be one of"),
     "an array as pos_label": (lambda: rows(pos_label=np.array([0, 1])), "must be one of"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -12,17 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundshift._result.boundary import Boundary, warn_of
-from boundshift._scores import Scale, ScoreSample, judge_weights
+from boundshift._scores import Scale, ScoreSample, check_weights
 from boundshift._search import Found, gap_edges, middle, search_gaps
 from boundshift._status import Status
 from boundshift._typing import FloatArray
-from boundshift._validation import are_signs, as_row_cost, as_rows, own_cost, refuse_lazy
+from boundshift._validation import are_signs, as_row_cost, as_rows, own_cost
 from boundshift.curves import Blend, ClopperPearson, CountCurve, Empirical, ErrorCurve, as_curve
 from boundshift.curves._base import Solution, status_of
 from boundshift.curves._clusters import Betting, order_clusters
 from boundshift.curves._counts import ConfidenceCurve
 from boundshift.curves._floors import describe_unmet, most_wrong
-from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Cost, Floors, Rule, Sum, as_rule
 from boundshift.streaming._driver import decide_in_passes
 from boundshift.streaming._read import Source
@@ -128,8 +127,6 @@ def find_boundary(
     >>> round(found.threshold, 2), found.wrong
     (0.59, (2, 0))
     """
-    for name, values in (("y_true", y_true), ("y_score", y_score)):
-        refuse_lazy(name, values, "Use streaming.scan_boundary(frame, label=..., score=...).")
     if cluster is not None:
         if curve is not None or row_cost is not None or sample_weight is not None:
             raise InvalidInputError(
@@ -150,33 +147,18 @@ def find_boundary(
             sample_weight=sample_weight,
             one_class=isinstance(rule, Floors),
         )
-        if sample_weight is not None:
-            _check_both(sample, "sample_weight")
-            for doubt in judge_weights(sample):
-                warnings.warn(doubt, BoundaryWarning, stacklevel=2)
         boundary = decide(sample, curve, rule, scale)
     warn_of(boundary, stacklevel=3)
     return boundary
-
-
-def _check_both(sample: ScoreSample, name: str) -> None:
-    if not all(sample.n_samples):
-        label = sample.labels[0 if sample.negative.n else 1]
-        raise InvalidInputError(
-            f"`{name}` must be left out where `y_true` holds one class, got only {label!r}. Pass "
-            "rows of both classes, or every row once."
-        )
 
 
 def choose_claims(
     curve: str | ErrorCurve | None = None, rule: str | Rule | None = None
 ) -> tuple[ErrorCurve, Rule]:
     """Return the curve and the rule, each the default for the other where none is named."""
-    chosen = rule if rule is None or isinstance(rule, Rule) else as_rule(rule)
+    chosen = None if rule is None else as_rule(rule)
     claims: ErrorCurve
-    if isinstance(curve, ErrorCurve):
-        claims = curve
-    elif curve is not None:
+    if curve is not None:
         claims = as_curve(curve)
     elif isinstance(chosen, Floors):
         claims = Empirical() if chosen.level is None else ClopperPearson(chosen.level)
@@ -198,6 +180,7 @@ def decide(
     Scores are decided as given unless a scale is named: those of a model are log-odds already.
     """
     curve, rule = choose_claims(curve, rule)
+    check_weights(sample)
     sample = sample.on_scale(scale)
     if getattr(curve, "spreads_rows", False):
         # In passes a smooth curve takes each cell as one point, so one pass is enough.
@@ -216,24 +199,23 @@ def _solve_one_class(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Solu
     """
     i = 0 if sample.negative.n else 1
     name, label, other = ("specificity", "recall")[i], sample.labels[i], sample.labels[1 - i]
-    if not (isinstance(rule, Floors) and [*rule.asked] == [name] and rule.then is None):
+    is_floor = isinstance(rule, Floors) and [*rule.asked] == [name] and rule.then is None
+    if not (is_floor and isinstance(curve, CountCurve)):
         raise InvalidInputError(
-            f"`rule` must be Floors({name}=0.9) or the like where only class {label!r} has rows, "
-            f"got {rule!r}. Pass rows of class {other!r}, too."
+            f"`rule` must be Floors({name}=0.9) or the like, with a curve that counts rows, where "
+            f"only class {label!r} has rows, got {rule!r} and {curve!r}. Pass rows of class "
+            f"{other!r}, too."
         )
-    if not isinstance(curve, CountCurve):
-        raise InvalidInputError(
-            f"`curve` must count rows where only class {label!r} has some, got {curve!r}. Leave "
-            "it out."
-        )
+    assert isinstance(rule, Floors)
     curve.check_floors(rule)
     floor, n = rule.asked[name], sample.n_samples[i]
     allowed = most_wrong(curve.bound, n, 1.0 - floor)
     edges = gap_edges(sample)
-    good = np.flatnonzero(sample.count_wrong(edges[:-1])[i] <= max(allowed, 0))
+    wrong = sample.count_wrong(edges[:-1])[i]
+    good = np.flatnonzero(wrong <= max(allowed, 0))
     gap = int(good[0] if i == 0 else good[-1])
     low, high = float(edges[gap]), float(edges[gap + 1])
-    error = float(curve.bound(sample.count_wrong(edges[[gap]])[i], n)[0])
+    error = float(curve.bound(wrong[[gap]], n)[0])
     errors = (error, math.nan) if i == 0 else (math.nan, error)
     found = Found(middle(low, high), (low, high), errors, math.nan)
     delta = curve.delta if isinstance(curve, ConfidenceCurve) else None
@@ -254,20 +236,12 @@ def decide_on(
     labels: tuple[Any, Any] | None = None,
     **options: Any,
 ) -> Boundary:
-    """Return the boundary of a source, with its resolution; warn if few rows carry its weights.
+    """Return the boundary of a source, with its resolution; labels replace those in the data."""
 
-    Given labels replace those in the data.
-    """
-    doubts: list[str] = []
+    def decide_named(sample: ScoreSample) -> Boundary:
+        return decide(sample if labels is None else replace(sample, labels=labels))
 
-    def judge_and_decide(sample: ScoreSample) -> Boundary:
-        sample = sample if labels is None else replace(sample, labels=labels)
-        doubts[:] = judge_weights(sample) if source.is_weighted else []
-        return decide(sample)
-
-    boundary, resolution = decide_in_passes(source, judge_and_decide, **options)
-    for doubt in doubts:
-        warnings.warn(doubt, BoundaryWarning, stacklevel=3)
+    boundary, resolution = decide_in_passes(source, decide_named, **options)
     return replace(boundary, resolution=resolution)
 
 
@@ -304,9 +278,8 @@ def decide_by_row(
         return above / len(scores), below / len(scores)
 
     found = search_gaps(costs, Sum(), weighted)
-    rates = Empirical().errors(sample)(np.array([found.threshold]))
-    errors = float(rates[0][0]), float(rates[1][0])
-    found = found._replace(errors=errors, value=found.value * unit)
+    first, second = Empirical().errors(sample)(np.array([found.threshold]))
+    found = found._replace(errors=(float(first[0]), float(second[0])), value=found.value * unit)
     boundary = _record(Solution(found, status_of(sample)), sample, Empirical(), Cost())
     return replace(boundary, by_row=True)
 
@@ -326,11 +299,8 @@ def decide_by_cluster(
             f"rule={rule!r}. Use Floors(recall=0.9); other rules promise nothing, and their "
             "boundary does not need clusters: certify it on other rows."
         )
-    is_positive, scores, labels = as_rows(
-        y_true, y_score, pos_label, symmetric=False, one_class=True
-    )
+    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=False)
     sample = ScoreSample.from_rows(is_positive, scores, labels).on_scale(scale)
-    _check_both(sample, "cluster")
     clusters = order_clusters(is_positive, scores, cluster)
     _check_direction(sample, rule)
     curve = Betting(rule.level)
@@ -341,7 +311,7 @@ def _check_direction(sample: ScoreSample, rule: Rule) -> None:
     """Raise if a rule for one of two named classes gets scores that point to the other one."""
     if rule.symmetric or are_signs(sample.labels) or not sample.is_reversed:
         return
-    low, high = (sample.to_units(c.median) for c in (sample.negative, sample.positive))
+    low, high = (sample.to_units(c.median) for c in sample.classes)
     raise InvalidInputError(
         f"`y_score` must be higher for the positive class {sample.labels[1]!r} where the rule "
         f"{rule.name!r} does not treat classes alike, got a median of {high:.4g} against "

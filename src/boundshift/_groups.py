@@ -14,7 +14,7 @@ from boundshift._boundary import choose_claims, decide
 from boundshift._result.boundary import Boundary, restate
 from boundshift._result.records import Record
 from boundshift._result.sql import group_expression
-from boundshift._scores import Scale, ScoreSample
+from boundshift._scores import Scale, Scores, ScoreSample
 from boundshift._search import ErrorsAt, Found, search_between, search_gaps, search_line
 from boundshift._status import Status
 from boundshift._validation import (
@@ -238,11 +238,14 @@ def find_boundaries(
     groups, codes = _encode(by, len(scores))
     everyone = ScoreSample.from_rows(is_positive, scores, labels).on_scale(scale)
     common = decide(everyone, curve, rule)
+    units = everyone.from_units(scores)
     boundaries, counts = {}, {}
     for code, group in enumerate(groups):
         mine = codes == code
-        sample = everyone.part(
-            np.sort(scores[mine & ~is_positive]), np.sort(scores[mine & is_positive])
+        sample = replace(
+            everyone,
+            negative=Scores(np.sort(units[mine & ~is_positive])),
+            positive=Scores(np.sort(units[mine & is_positive])),
         )
         boundary = common
         if all(sample.n_samples):

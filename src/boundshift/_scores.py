@@ -24,8 +24,7 @@ from boundshift._validation import (
     as_rows,
     as_scores,
     as_weights,
-    check_weight_sum,
-    no_weights,
+    bad_weights,
 )
 from boundshift.exceptions import InvalidInputError
 
@@ -53,18 +52,9 @@ class Scores:
     """The scores of one class as entries in ascending order.
 
     A row is an entry, and so is a weighted row, a bin of rows or a resampled row. Ranks start at
-    0; an entry that counts c times has c of them.
-
-    Parameters
-    ----------
-    value : array of shape (m,)
-        Ascending, finite. Of a bin the score that stands for its rows, such as their mean.
-    count : array of shape (m,), default=None
-        Above 0: integers are numbers of rows, floats are weights, which count as frequencies.
-        None is one row each.
-    ends : pair of arrays of shape (m,), default=None
-        Least and largest score that an entry may hold; None if every score is known. The ends of
-        the outermost entries are the extremes of the class.
+    0; an entry that counts c times has c of them. An integer count is a number of rows, a float a
+    weight, which counts as a frequency; None is one row each. The ends are the least and the
+    largest score that an entry may hold, None if every score is known.
     """
 
     value: FloatArray
@@ -82,10 +72,6 @@ class Scores:
     def n(self) -> Any:
         """Number of rows; the sum of the weights where rows have some."""
         return len(self.value) if self.count is None else self._before[-1].item()
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.value)
 
     @property
     def is_weighted(self) -> bool:
@@ -115,9 +101,11 @@ class Scores:
 
     @cached_property
     def mean(self) -> float:
-        deviation = self.value - self.median  # a common offset costs no digits
-        total = deviation.sum() if self.count is None else self.count @ deviation
-        return self.median + float(total) / float(self.n)
+        # A common offset costs no digits.
+        return self.median + self._total(self.value - self.median) / float(self.n)
+
+    def _total(self, amounts: FloatArray) -> float:
+        return float(amounts.sum() if self.count is None else self.count @ amounts)
 
     @cached_property
     def median(self) -> float:
@@ -138,25 +126,17 @@ class Scores:
         deviation = self.value - self.mean
         # Squares of huge deviations would overflow, those of tiny ones vanish.
         unit = float(np.abs(deviation[[0, -1]]).max())
-        squares = (deviation / unit) ** 2
-        total = squares.sum() if self.count is None else self.count @ squares
-        return unit * math.sqrt(float(total) / (self.n - 1))
+        return unit * math.sqrt(self._total((deviation / unit) ** 2) / (self.n - 1))
 
     def count_at_most(self, t: ArrayLike) -> Any:
-        place = np.searchsorted(self.value, t, side="right")
-        return place if self.count is None else self._before[place]
+        return self._before[np.searchsorted(self.value, t, side="right")]
 
     def count_below(self, t: ArrayLike) -> Any:
-        place = np.searchsorted(self.value, t, side="left")
-        return place if self.count is None else self._before[place]
+        return self._before[np.searchsorted(self.value, t, side="left")]
 
     def at(self, rank: ArrayLike) -> FloatArray:
         """Return the scores at ranks from 0 to n − 1; a fraction belongs to the rank below it."""
-        place = np.asarray(rank) + self._rounding
-        if self.count is None:
-            entry = place.astype(np.int64)
-        else:
-            entry = np.searchsorted(self._before, place, side="right") - 1
+        entry = np.searchsorted(self._before, np.asarray(rank) + self._rounding, side="right") - 1
         return np.asarray(self.value[np.minimum(entry, len(self.value) - 1)])
 
     def points(self) -> tuple[FloatArray, NDArray[Any] | None]:
@@ -174,12 +154,10 @@ class Scores:
         first node or beyond `high` count as if they stood there.
         """
         size = n_nodes(low, high, cell)
-        offset = self.value - low
-        np.clip(offset, 0.0, high - low, out=offset)
+        offset = np.clip(self.value - low, 0.0, high - low)
         # The entries of a cell are a run of the sorted ones.
         first = np.searchsorted(offset, cell * np.arange(size))
-        before = first if self.count is None else self._before[first]
-        at_node = np.diff(before, append=self.n).astype(np.float64)
+        at_node = np.diff(self._before[first], append=self.n).astype(np.float64)
         filled, to_next = np.flatnonzero(np.diff(first, append=len(offset))), np.zeros(size)
         amount = offset if self.count is None else offset * self.count
         to_next[filled] = np.add.reduceat(amount, first[filled]) / cell - at_node[filled] * filled
@@ -191,8 +169,7 @@ class Scores:
         """Return the entries at none of these values, None if there are none."""
         kept = ~is_among(self.value, atoms)
         count = None if self.count is None else self.count[kept]
-        ends = None if self.ends is None else (self.ends[0][kept], self.ends[1][kept])
-        return Scores(self.value[kept], count, ends) if kept.any() else None
+        return Scores(self.value[kept], count) if kept.any() else None
 
     def mirrored(self) -> Scores:
         count = None if self.count is None else self.count[::-1]
@@ -216,10 +193,7 @@ def n_nodes(low: float, high: float, cell: float) -> int:
 
 def is_among(values: FloatArray, atoms: FloatArray) -> BoolArray:
     """Return which values are among the atoms, which are in ascending order."""
-    if not len(atoms):
-        return np.zeros(len(values), dtype=np.bool_)
-    place = np.minimum(np.searchsorted(atoms, values), len(atoms) - 1)
-    return np.asarray(atoms[place] == values)
+    return np.asarray(np.append(atoms, np.nan)[np.searchsorted(atoms, values)] == values)
 
 
 def quantiles(scores: Scores, share: ArrayLike) -> FloatArray:
@@ -251,16 +225,10 @@ def pooled_spread(parts: list[tuple[float, float]], total: float) -> float:
 
 @dataclass(frozen=True)
 class LogOdds:
-    """Probabilities as log-odds, and back, with every row on its side.
+    """Probabilities as log-odds, and back, with every row on its side."""
 
-    Parameters
-    ----------
-    low, high : float, default=-inf and inf
-        What an exact 0 and an exact 1 count as; infinite where there are none.
-    """
-
-    low: float = -math.inf
-    high: float = math.inf
+    low: float = -math.inf  # of an exact 0; infinite where there is none
+    high: float = math.inf  # of an exact 1
 
     @classmethod
     def of_extremes(cls, least: float, most: float, *, zeros: bool, ones: bool) -> LogOdds | None:
@@ -277,14 +245,7 @@ class LogOdds:
     def of(self, scores: FloatArray) -> FloatArray:
         """Return the log-odds of probabilities, NaN for numbers outside [0, 1]."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.subtract(1.0, scores)
-            np.divide(scores, found, out=found)
-            np.log(found, out=found)
-        if self.low > -math.inf:
-            found[found == -math.inf] = self.low
-        if self.high < math.inf:
-            found[found == math.inf] = self.high
-        return found
+            return np.clip(np.log(scores / (1.0 - scores)), self.low, self.high)
 
     def of_sorted(self, scores: FloatArray) -> FloatArray:
         """Return the log-odds of sorted probabilities, sorted although logarithms are rounded."""
@@ -293,9 +254,8 @@ class LogOdds:
     def place(self, thresholds: ArrayLike) -> FloatArray:
         """Return where thresholds on probabilities stand among the log-odds."""
         cut = np.asarray(thresholds, dtype=np.float64)
-        found = self.of(np.atleast_1d(np.clip(cut, 0.0, 1.0))).reshape(cut.shape)
+        found = self.of(np.clip(cut, 0.0, 1.0))
         # A threshold of 0 or more calls an exact 0 negative, and one below 1 an exact 1 positive.
-        found = np.maximum(found, self.low)
         found = np.where(cut < 1.0, np.minimum(found, np.nextafter(self.high, -np.inf)), found)
         return np.where(cut < 0.0, -np.inf, np.where(cut > 1.0, np.inf, found))
 
@@ -306,12 +266,10 @@ class LogOdds:
         return 1.0 if value >= self.high else float(expit(value))
 
     def to_threshold(self, value: float) -> float:
-        """Return the threshold on probabilities that decides every row as one on log-odds does.
+        """Return the largest double whose log-odds are not above the value.
 
-        It is the largest double whose log-odds are not above the value.
+        As a threshold on probabilities it decides every row as the value does on log-odds.
         """
-        if not math.isfinite(value):
-            return value
         if value >= self.high:
             return 1.0
         if value < self.low:  # an exact 0 is positive, too
@@ -335,25 +293,13 @@ class LogOdds:
 
 @dataclass(frozen=True, eq=False)
 class ScoreSample:
-    """The scores of both classes, or their log-odds.
-
-    Parameters
-    ----------
-    negative, positive : Scores
-        Of each class, as given or as log-odds.
-    labels : tuple, default=(0, 1)
-        Labels of the two classes (negative, positive).
-    log_odds : LogOdds, default=None
-        Carries thresholds back to probabilities, where the scores are log-odds of these.
-    given_atoms : array, default=None
-        The atoms, for a resample, in which every score may repeat; None finds them.
-    """
+    """The scores of both classes, or their log-odds."""
 
     negative: Scores
     positive: Scores
     labels: tuple[Any, Any] = (0, 1)
-    log_odds: LogOdds | None = None
-    given_atoms: FloatArray | None = None
+    log_odds: LogOdds | None = None  # carries thresholds back, where scores are log-odds
+    given_atoms: FloatArray | None = None  # of a resample, in which every score may repeat
 
     @classmethod
     def from_labels(
@@ -375,10 +321,8 @@ class ScoreSample:
         if sample_weight is not None:
             y_true, y_score = as_labels(y_true), as_scores(y_score)
             weight = as_weights(sample_weight, len(y_score))
-            used = weight > 0
-            if len(y_score) and not used.any():
-                raise no_weights()
             if len(y_true) == len(y_score):  # else `as_rows` refuses them
+                used = weight > 0
                 y_true, y_score, weight = y_true[used], y_score[used], weight[used]
         is_positive, scores, labels = as_rows(
             y_true, y_score, pos_label, symmetric=symmetric, one_class=one_class
@@ -394,27 +338,15 @@ class ScoreSample:
         weight: FloatArray | None = None,
     ) -> ScoreSample:
         """Sort rows that have left validation."""
+        check_finite(scores)
         classes = []
         for mine in (~is_positive, is_positive):
-            own = scores[mine]
             if weight is None:
-                own.sort()
-                classes.append(Scores(own))
+                classes.append(Scores(np.sort(scores[mine])))
             else:
-                order = np.argsort(own, kind="stable")
-                classes.append(Scores(own[order], weight[mine][order]))
-            # NaN and infinity can only stand at the ends.
-            if len(own) and not np.isfinite(classes[-1].value[[0, -1]]).all():
-                raise InvalidInputError(
-                    f"`y_score` must be finite, got {int(np.isnan(scores).sum())} NaN and "
-                    f"{int(np.isinf(scores).sum())} infinite values among {len(scores)}. Drop "
-                    "those rows, or set infinite scores to the least and the largest of the "
-                    "finite ones among them; the largest double, which np.nan_to_num takes, is "
-                    "none of them."
-                )
-        sample = cls(classes[0], classes[1], labels)
-        check_magnitude(max(map(abs, sample.extremes)))
-        return sample
+                order = np.argsort(scores[mine], kind="stable")
+                classes.append(Scores(scores[mine][order], weight[mine][order]))
+        return cls(classes[0], classes[1], labels)
 
     def on_scale(self, scale: Scale) -> ScoreSample:
         """Return the sample on which to decide: on log-odds where its scores are probabilities.
@@ -425,9 +357,7 @@ class ScoreSample:
         log_odds = self.find_log_odds() if self.are_probabilities(scale) else None
         if log_odds is None:
             return self
-        negative, positive = (
-            replace(c, value=log_odds.of_sorted(c.value)) for c in (self.negative, self.positive)
-        )
+        negative, positive = (replace(c, value=log_odds.of_sorted(c.value)) for c in self.classes)
         return ScoreSample(negative, positive, self.labels, log_odds)
 
     def are_probabilities(self, scale: Scale = "auto") -> bool:
@@ -442,12 +372,42 @@ class ScoreSample:
 
     def find_log_odds(self) -> LogOdds | None:
         """Return how scores in [0, 1] become log-odds, None if all are the same or hard labels."""
-        low, high = self.extremes
-        ends = np.concatenate([c.between(0.0, 1.0) for c in (self.negative, self.positive)])
+        ends = np.concatenate([c.between(0.0, 1.0) for c in self.classes])
         if not len(ends):
             return None
         least, most = LogOdds().of(np.array([ends.min(), ends.max()])).tolist()
+        low, high = self.extremes
         return LogOdds.of_extremes(least, most, zeros=low == 0, ones=high == 1)
+
+    @property
+    def classes(self) -> tuple[Scores, Scores]:
+        return self.negative, self.positive
+
+    @property
+    def n_samples(self) -> tuple[int, int]:
+        return self.negative.n, self.positive.n
+
+    @cached_property
+    def extremes(self) -> tuple[float, float]:
+        known = [c for c in self.classes if c.n]
+        return min(c.minimum for c in known), max(c.maximum for c in known)
+
+    @property
+    def spread(self) -> float:
+        return self.extremes[1] - self.extremes[0]
+
+    @cached_property
+    def pooled_std(self) -> float:
+        parts = [(c.n - 1, c.std) for c in self.classes]
+        return pooled_spread(parts, max(sum(self.n_samples) - 2, 1))
+
+    @property
+    def is_reversed(self) -> bool:
+        """Whether the positive class lies below; medians decide, since an outlier may not."""
+        negative, positive = self.classes
+        if positive.median == negative.median:
+            return positive.mean < negative.mean
+        return positive.median < negative.median
 
     @cached_property
     def atoms(self) -> FloatArray:
@@ -458,72 +418,36 @@ class ScoreSample:
         """
         if self.given_atoms is not None:
             return self.given_atoms
-        classes = (self.negative, self.positive)
-        points = [c.points() for c in classes]
+        points = [c.points() for c in self.classes]
         merged = np.concatenate([values for values, _ in points])
         merged.sort(kind="stable")  # quick, as it merges two sorted runs
         least = _ATOM_ROWS * (1.0 - _ROUNDING)
         heavy = [values[counts >= least] for values, counts in points if counts is not None]
         repeated = np.unique(np.concatenate([merged[1:][merged[1:] == merged[:-1]], *heavy]))
-        if not len(repeated):
-            return repeated
-        first, second = (c.count_at_most(repeated) - c.count_below(repeated) for c in classes)
+        first, second = (c.count_at_most(repeated) - c.count_below(repeated) for c in self.classes)
         n, m = self.n_samples
-        is_atom = np.zeros(len(repeated), dtype=np.bool_)
-        for count, rows in ((first, n), (second, m), (first + second, n + m)):
-            is_atom |= count >= max(_ATOM_ROWS, _ATOM_SHARE * rows) * (1.0 - _ROUNDING)
-        return repeated[is_atom]
+        is_atom = [
+            count >= max(_ATOM_ROWS, _ATOM_SHARE * rows) * (1.0 - _ROUNDING)
+            for count, rows in ((first, n), (second, m), (first + second, n + m))
+        ]
+        return np.asarray(repeated[np.any(is_atom, axis=0)])
 
     def as_points(self) -> ScoreSample:
         """Return a sample that answers without looking at the data again."""
-        negative, positive = self.negative.as_points(), self.positive.as_points()
-        if negative is self.negative and positive is self.positive:
+        negative, positive = (c.as_points() for c in self.classes)
+        if (negative, positive) == self.classes:
             return self
         return replace(self, negative=negative, positive=positive, given_atoms=self.atoms)
 
-    @cached_property
-    def extremes(self) -> tuple[float, float]:
-        known = [c for c in (self.negative, self.positive) if c.n]
-        return min(c.minimum for c in known), max(c.maximum for c in known)
-
-    def part(self, negative: FloatArray, positive: FloatArray) -> ScoreSample:
-        """Return the sample of some of the rows, in the same units, from their sorted scores."""
-        first, second = (
-            Scores(values if self.log_odds is None else self.log_odds.of_sorted(values))
-            for values in (negative, positive)
-        )
-        return replace(self, negative=first, positive=second)
-
     def to_rows(self) -> tuple[NDArray[Any], FloatArray]:
         """Return labels and scores of all rows, the negative class first and each in order."""
-        scores = [c.at(np.arange(c.n)) for c in (self.negative, self.positive)]
+        scores = [c.at(np.arange(c.n)) for c in self.classes]
         return np.repeat(np.array(self.labels), self.n_samples), np.concatenate(scores)
-
-    @property
-    def n_samples(self) -> tuple[int, int]:
-        return self.negative.n, self.positive.n
-
-    @property
-    def spread(self) -> float:
-        return self.extremes[1] - self.extremes[0]
-
-    @property
-    def is_reversed(self) -> bool:
-        """Whether the positive class lies below; medians decide, since an outlier may not."""
-        negative, positive = self.negative, self.positive
-        if positive.median == negative.median:
-            return positive.mean < negative.mean
-        return positive.median < negative.median
 
     def count_wrong(self, t: FloatArray) -> tuple[IntArray, IntArray]:
         """Return how many rows of each class lie on the wrong side of each boundary."""
         above = self.negative.n - self.negative.count_at_most(t)
         return np.asarray(above), np.asarray(self.positive.count_at_most(t))
-
-    @cached_property
-    def pooled_std(self) -> float:
-        classes = (self.negative, self.positive)
-        return pooled_spread([(c.n - 1, c.std) for c in classes], max(sum(self.n_samples) - 2, 1))
 
     def to_units(self, value: float) -> float:
         """Carry a place on the line from the sample's units to those of the given scores."""
@@ -538,7 +462,7 @@ class ScoreSample:
     def to_threshold(self, value: float) -> float:
         """Carry a boundary to the units of the given scores, with every score on its side."""
         low, high = self.extremes[0] - self.spread, self.extremes[1] + self.spread
-        for scores in (self.negative, self.positive):
+        for scores in self.classes:
             least, most = scores.ends or (scores.value, scores.value)
             k = int(np.searchsorted(scores.value, value, side="right"))
             low = max(low, float(most[k - 1])) if k else low
@@ -583,36 +507,25 @@ def not_probabilities(found: str) -> InvalidInputError:
     )
 
 
-def check_magnitude(largest: float) -> None:
-    if largest > LARGEST_SCORE:
+def check_finite(scores: FloatArray, name: str = "y_score") -> None:
+    bad = int(np.sum(~(np.abs(scores) <= LARGEST_SCORE)))
+    if bad:
+        missing = int(np.isnan(scores).sum())
         raise InvalidInputError(
-            f"`y_score` must be at most {LARGEST_SCORE:g} in magnitude, got {largest:.3g}. Drop "
-            "rows whose score stands for a missing or infinite one, or divide all scores by a "
-            "constant."
+            f"`{name}` must be finite and at most {LARGEST_SCORE:g} in magnitude, got {missing} "
+            f"NaN and {bad - missing} infinite or larger values. Drop those rows, or set infinite "
+            "scores to the least and the largest of the others."
         )
 
 
-def judge_weights(sample: ScoreSample) -> list[str]:
-    """Raise if a class's weights sum to less than 2; name classes whose weights are uneven."""
-    doubts = []
-    for label, scores in zip(sample.labels, (sample.negative, sample.positive), strict=True):
-        if scores.n < LEAST_WEIGHT:
-            raise InvalidInputError(
-                f"`sample_weight` must sum to at least 2 in each class, got {scores.n:g} for "
-                f"{label!r}. Weights are frequencies: do not scale them to sum to 1."
-            )
-        check_weight_sum(scores.n)
-        if scores.effective < min(scores.n, scores.n_rows) / 2:
-            doubts.append(
-                f"The {scores.n_rows} weights of class {label!r} sum to {scores.n:.4g} but count "
-                f"as {scores.effective:.4g} rows at most (Kish): the boundary is less certain "
-                "than the sum suggests."
-            )
-    return doubts
+def check_weights(sample: ScoreSample) -> None:
+    for label, scores in zip(sample.labels, sample.classes, strict=True):
+        if scores.is_weighted and scores.n < LEAST_WEIGHT:
+            raise bad_weights(f"a sum of {scores.n:.4g} for {label!r}")
 
 
 def refuse_weights(sample: ScoreSample, name: str) -> None:
-    if sample.negative.is_weighted or sample.positive.is_weighted:
+    if any(c.is_weighted for c in sample.classes):
         raise InvalidInputError(
             f"`sample_weight` must be left out with the curve {name!r}, which counts rows, got "
             "weights. Use 'blend', 'smoothed', 'logistic', 'student-t', 'kth-point' or "

@@ -19,10 +19,8 @@ from boundshift.exceptions import InvalidInputError
 _T = TypeVar("_T")
 
 MOST_COST = 1e100
-"""Sums of costs and weights up to this size do not overflow."""
-# Beyond this sum float64 no longer counts single rows.
-_MOST_WEIGHTS = 1e15
-_FREQUENCIES = "Pass how often each row counts."
+"""Sums of costs up to this size do not overflow."""
+_SCORES = "Pass the decision function or the probability of the positive class, as `proba[:, 1]`."
 _COSTS = (
     "Pass what is lost if the row is decided wrongly: an amount for each row, or two columns "
     "(false_positive, false_negative)."
@@ -117,53 +115,28 @@ def as_generator(random_state: Any) -> np.random.Generator:
 # --- Columns --------------------------------------------------------------------------------------
 
 
-def refuse_lazy(name: str, values: object, remedy: str) -> None:
-    """Raise for labels or scores that are a column of an engine, and not in memory."""
-    library = type(values).__module__.partition(".")[0].strip("_")
-    in_memory = library == "polars" and hasattr(values, "__array__")
-    if library in ("dask", "dask_expr", "duckdb", "polars", "pyspark") and not in_memory:
-        raise InvalidInputError(
-            f"`{name}` must be in memory, got a {library} {type(values).__name__}. {remedy}"
-        )
-
-
 def as_column(name: str, values: ArrayLike, remedy: str, n_rows: int | None = None) -> NDArray[Any]:
-    """Return one value for each row as a one-dimensional array.
-
-    An array of shape (n, 1) is a column. Masked values are refused, since NumPy would use what the
-    mask hides.
-    """
-    masked = _count_masked(values)
-    if masked:
+    """Return one value for each row as a one-dimensional array; shape (n, 1) is a column."""
+    if np.ma.is_masked(values):  # NumPy would use what the mask hides
         raise InvalidInputError(
-            f"`{name}` must hold a value for each row, got {masked} masked ones. "
-            "Drop those rows from all arguments."
+            f"`{name}` must hold a value for each row, got masked ones. Drop those rows from all "
+            "arguments."
         )
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise InvalidInputError(
-            f"`{name}` must be one-dimensional, got rows of different lengths ({error}). {remedy}"
-        ) from None
+    array = np.asarray(values)
     is_text = array.dtype.kind in "US" and isinstance(values, list | tuple)
     if is_text and not all(isinstance(value, str | bytes) for value in values):  # type: ignore[union-attr]
         # NumPy would write NaN among words as the word "nan".
         array = np.array(values, dtype=object)
-    is_nested = array.dtype.kind == "O" and any(isinstance(v, tuple) for v in array.flat[:1])
-    if array.dtype.kind == "V" or is_nested:
-        got = "records or tuples"
-    elif array.ndim == 1 or (array.ndim == 2 and array.shape[1] == 1):
-        if n_rows not in (None, len(array)):
-            raise InvalidInputError(
-                f"`{name}` must have one value for each of {n_rows} rows, got {len(array)}. "
-                f"{remedy}"
-            )
-        return array.reshape(-1)
-    else:
-        got = f"shape {array.shape}"
-    raise InvalidInputError(
-        f"`{name}` must be one-dimensional, got {got} ({type(values).__name__}). {remedy}"
-    )
+    if array.ndim != 1 and array.shape[1:] != (1,):
+        raise InvalidInputError(
+            f"`{name}` must be one-dimensional and in memory, got the shape {array.shape} "
+            f"({type(values).__name__}). {remedy}"
+        )
+    if n_rows not in (None, len(array)):
+        raise InvalidInputError(
+            f"`{name}` must have one value for each of {n_rows} rows, got {len(array)}. {remedy}"
+        )
+    return array.reshape(-1)
 
 
 def as_real_column(
@@ -183,38 +156,22 @@ def as_real_column(
 
 
 def as_scores(y_score: ArrayLike) -> NDArray[np.float64]:
-    """Return scores as a one-dimensional float64 array; finiteness is checked after sorting."""
-    return as_real_column(
-        "y_score",
-        y_score,
-        "Pass the decision function or the probability of the positive class, for example "
-        "`proba[:, 1]`.",
-    )
+    """Return scores as a one-dimensional float64 array; NaN and infinity pass."""
+    return as_real_column("y_score", y_score, _SCORES)
 
 
 def as_known_scores(y_score: ArrayLike) -> NDArray[np.float64]:
     """Return scores of any shape as float64, a single column as a vector; none may be missing."""
-    remedy = "Pass the decision function or the probability of the positive class."
-    try:
-        given = np.asarray(y_score)
-    except ValueError as error:
-        raise InvalidInputError(
-            f"`y_score` must be real numbers, got rows of different lengths ({error}). {remedy}"
-        ) from None
-    missing = _count_masked(y_score) or count_missing(given)
+    given = np.asanyarray(y_score)
+    scores = as_scores(given.ravel())
+    missing = int(np.isnan(scores).sum())
     if missing:
         raise InvalidInputError(
-            f"`y_score` must hold a score for each row, got {missing} missing (NaN, None or "
-            f"masked) among {given.size}. Drop those rows, or decide about them by hand: a "
-            "missing score is on neither side of a boundary."
+            f"`y_score` must hold a score for each row, got {missing} missing among {given.size}. "
+            "Drop those rows, or decide about them by hand: a missing score is on neither side of "
+            "a boundary."
         )
-    scores = as_real_column("y_score", given.ravel(), remedy)
-    is_column = given.ndim == 2 and given.shape[1] == 1
-    return scores if is_column else scores.reshape(given.shape)
-
-
-def _count_masked(values: object) -> int:
-    return int(np.ma.getmaskarray(values).sum()) if np.ma.isMaskedArray(values) else 0
+    return scores if given.shape[1:] == (1,) else scores.reshape(given.shape)
 
 
 def count_missing(values: NDArray[Any]) -> int:
@@ -254,30 +211,25 @@ def as_rows(
             f"{len(scores)} scores. Pass one score for each row."
         )
     distinct = find_distinct(y)
-    if one_class and len(distinct) == 1:
-        (label,) = distinct.tolist()
-        pairs: tuple[tuple[Any, Any], ...] = ((False, True), (-1, 1))
-        known = [pair for pair in pairs if label in pair and pos_label in (None, pair[1])]
-        if known:
-            labels = tuple(type(label)(each) for each in known[0])
-        elif pos_label is None:
-            raise InvalidInputError(
-                f"`pos_label` must be given where `y_true` holds one class, got only {label!r}. "
-                "Pass the label of the positive class."
-            )
-        else:
-            labels = (f"not {label}", label) if label == pos_label else (label, pos_label)
-        return np.full(len(y), label == labels[1]), scores, labels
-    labels = order_labels(distinct.tolist(), pos_label, symmetric=symmetric)
-    is_positive = np.asarray(y == distinct[distinct.tolist().index(labels[1])], dtype=np.bool_)
-    return is_positive, scores, labels
+    if not (one_class and len(distinct) == 1):
+        labels = order_labels(distinct.tolist(), pos_label, symmetric=symmetric)
+        is_positive = np.asarray(y == distinct[distinct.tolist().index(labels[1])])
+        return is_positive, scores, labels
+    (label,) = distinct.tolist()
+    if label in (-1, 0, 1) and pos_label in (None, 1):
+        labels = (type(label)(-1 if label == -1 else 0), type(label)(1))
+    elif pos_label is not None:
+        labels = (f"not {label}", label) if label == pos_label else (label, pos_label)
+    else:
+        raise InvalidInputError(
+            f"`pos_label` must be given where `y_true` holds one class, got only {label!r}. Pass "
+            "the label of the positive class."
+        )
+    return np.full(len(y), label == labels[1]), scores, labels
 
 
 def as_labels(y_true: ArrayLike, name: str = "y_true") -> NDArray[Any]:
-    labels = as_column(name, y_true, "Pass one label for each row.")
-    if labels.dtype.kind == "c":
-        raise InvalidInputError(f"`{name}` must not be complex, got {labels.dtype}. Use labels.")
-    return labels
+    return as_column(name, y_true, "Pass one label for each row.")
 
 
 def find_distinct(y: NDArray[Any], name: str = "y_true") -> NDArray[Any]:
@@ -285,7 +237,7 @@ def find_distinct(y: NDArray[Any], name: str = "y_true") -> NDArray[Any]:
     if y.dtype.kind in "biuf" and len(y):
         low, high = y.min(), y.max()
         # Two numbers, the usual labels, need no sort.
-        if low != high and np.count_nonzero(y == low) + np.count_nonzero(y == high) == len(y):
+        if low != high and np.all((y == low) | (y == high)):
             return np.array([low, high])
     missing = count_missing(y)
     if missing:
@@ -312,27 +264,21 @@ def check_labels(y_true: ArrayLike, name: str = "y_true") -> None:
     A list is looked at as it is: NumPy would turn NaN among words into the word "nan". Arrays of
     other shapes pass.
     """
-    if np.asarray(y_true).ndim == 1:
-        labels = as_column(name, y_true, "Pass one label for each row.")
-        _check_spellings(find_distinct(labels, name).tolist())
+    if np.ndim(y_true) == 1:
+        _check_spellings(find_distinct(as_labels(y_true, name), name).tolist())
 
 
 def _check_spellings(labels: Sequence[Any]) -> None:
     """Raise if two labels differ by nothing but blanks or case."""
-    groups: dict[str, list[Any]] = {}
+    seen: dict[str, str] = {}
     for label in labels:
         if isinstance(label, str):
-            groups.setdefault(" ".join(label.split()).casefold(), []).append(label)
-    for twins in groups.values():
-        if len(twins) > 1:
-            raise InvalidInputError(
-                f"Labels must differ by more than blanks or case, got {_show(twins)}. "
-                "Spell each class in one way."
-            )
-
-
-def _show(labels: Sequence[Any]) -> str:
-    return ", ".join(map(repr, labels[:5])) + (", …" if len(labels) > 5 else "")
+            twin = seen.setdefault(" ".join(label.split()).casefold(), label)
+            if twin != label:
+                raise InvalidInputError(
+                    f"Labels must differ by more than blanks or case, got {twin!r}, {label!r}. "
+                    "Spell each class in one way."
+                )
 
 
 def order_labels(
@@ -349,21 +295,13 @@ def order_labels(
         labels = sorted(labels)
     except TypeError as error:
         raise _not_comparable("y_true", error) from None
-    if not labels:
+    if len(labels) != 2:
+        shown = ", ".join(map(repr, labels[:5])) + (", …" if len(labels) > 5 else "")
+        got = f"{len(labels)}: {shown}" if labels[1:] else f"only {shown}" if labels else "0 rows"
         raise InvalidInputError(
-            "`y_true` must not be empty, got 0 rows. Pass rows of both classes."
-        )
-    if len(labels) == 1:
-        raise InvalidInputError(
-            f"`y_true` must hold two classes, got only {labels[0]!r}. Pass rows of both classes; "
-            "one class is enough for Floors(specificity=0.99), Floors(recall=0.9), certify and "
-            "find_zone."
-        )
-    if len(labels) > 2:
-        raise InvalidInputError(
-            f"`y_true` must hold two classes, got {len(labels)}: {_show(labels)}. Use "
-            "BoundShiftClassifier, which shifts one bias per class, or call find_boundary once "
-            "per class with `y_true == label`."
+            f"`y_true` must hold two classes, got {got}. Pass rows of both classes; one is enough "
+            "for Floors(specificity=0.99), Floors(recall=0.9), certify and find_zone, and many "
+            "are for BoundShiftClassifier."
         )
     low, high = labels
     if pos_label is not None:
@@ -382,8 +320,7 @@ def order_labels(
         why = "scores alone do not say" if counts is None else "both are equally frequent"
         raise InvalidInputError(
             f"`pos_label` must name the positive class where {low!r} and {high!r} are not treated "
-            f"alike, got None: {why} which one is meant. Use pos_label={high!r}, for "
-            "example."
+            f"alike, got None: {why} which one is meant. Use pos_label={high!r}, for example."
         )
     return low, high
 
@@ -397,54 +334,28 @@ def are_signs(labels: tuple[Any, Any]) -> bool:
 
 
 def as_weights(sample_weight: ArrayLike, n_rows: int) -> NDArray[np.float64]:
-    weight = as_real_column("sample_weight", sample_weight, _FREQUENCIES, n_rows)
+    remedy = "Pass how often each row counts."
+    weight = as_real_column("sample_weight", sample_weight, remedy, n_rows)
     bad = ~(np.isfinite(weight) & (weight >= 0))
     if bad.any():
-        raise not_frequencies(f"{weight[bad][0]:g}", int(bad.sum()))
-    with np.errstate(over="ignore"):
-        check_weight_sum(float(weight.sum()))
+        raise bad_weights(f"{weight[bad][0]:g} and {int(bad.sum()) - 1} more like it")
+    if n_rows and not weight.any():
+        raise bad_weights("0 for every row")
     return weight
 
 
-def check_weight_sum(total: float) -> None:
-    """Raise if weights sum to more than float64 can count."""
-    if total > _MOST_WEIGHTS:
-        raise InvalidInputError(
-            f"`sample_weight` must sum to at most {_MOST_WEIGHTS:g}, got {total:.4g}. Weights are "
-            "frequencies: a weight of 2 is the row twice."
-        )
-
-
-def check_weight_shape(shape: tuple[int, ...], n_rows: int) -> None:
-    if shape != (n_rows,):
-        raise InvalidInputError(
-            f"`sample_weight` must have one weight for each of {n_rows} rows, got the shape "
-            f"{shape}. {_FREQUENCIES}"
-        )
-
-
-def not_frequencies(first: str, count: int) -> InvalidInputError:
+def bad_weights(found: str) -> InvalidInputError:
     return InvalidInputError(
-        f"`sample_weight` must be finite and at least 0, got {first} and {count - 1} more like "
-        f"it. {_FREQUENCIES}"
-    )
-
-
-def no_weights() -> InvalidInputError:
-    return InvalidInputError(
-        "`sample_weight` must be above 0 for rows of both classes, got 0 for every row. "
-        f"{_FREQUENCIES}"
+        f"`sample_weight` must be finite, at least 0, and sum to 2 or more in each class, got "
+        f"{found}. Pass how often each row counts, and do not scale weights to sum to 1."
     )
 
 
 def as_row_cost(row_cost: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     """Return costs as numbers of at least 0: one for each row, or one for either error."""
-    try:
-        table: Any = np.ma.asanyarray(row_cost)
-    except ValueError:  # rows of different lengths
-        table = np.ma.empty(0)
+    table = np.asanyarray(row_cost)
     if table.ndim == 2 and table.shape[1] == 2:
-        columns = [as_real_column("row_cost", table[:, k], _COSTS, n_rows) for k in (0, 1)]
+        columns = [as_real_column("row_cost", column, _COSTS, n_rows) for column in table.T]
         cost = np.stack(columns, axis=1)
     else:
         cost = as_real_column("row_cost", row_cost, _COSTS, n_rows)

@@ -19,19 +19,17 @@ BOUNDARY = find_boundary(Y, S)
     [
         [9.0, float("nan"), 1.0],
         [9.0, None, 1.0],
-        [9.0, pd.NA, 1.0],
-        np.ma.array([9.0, 8.0, 1.0], mask=[False, True, False]),
         pd.Series([9.0, None, 1.0], dtype="Float64"),
         np.array([[9.0, np.nan, 1.0]]),
         np.array([9.0, np.nan, 1.0], dtype=np.float32),
     ],
 )
 def test_missing_scores_are_refused_and_counted(scores):
-    with pytest.raises(InvalidInputError, match=r"1 missing .* among 3"):
+    with pytest.raises(InvalidInputError, match="1 missing among 3"):
         BOUNDARY.predict(scores)
 
 
-@pytest.mark.parametrize("scores", [["9.0"], "high", [1j], [[1.0], [1.0, 2.0]], [b"1"], [object()]])
+@pytest.mark.parametrize("scores", [["9.0"], "high", [1j], [b"1"], [pd.NA]])
 def test_what_is_no_number_is_refused(scores):
     with pytest.raises(InvalidInputError, match="`y_score` must be real numbers"):
         BOUNDARY.predict(scores)

@@ -223,21 +223,6 @@ def test_what_is_no_data_is_refused(data, connection):
         streaming.scan_boundary(connection if data is duckdb else data)
 
 
-LAZY = {
-    "polars": (pl.col("score"), "to_sql"),
-    "frame": (pl.LazyFrame({"score": [1.0]}), "to_sql"),
-    "duckdb": (duckdb.ColumnExpression("score"), "to_sql"),
-    "dask": (da.zeros(3), "map_blocks"),
-}
-
-
-@pytest.mark.parametrize("case", LAZY)
-def test_predict_names_the_way_to_label_a_lazy_column(case):
-    scores, remedy = LAZY[case]
-    with pytest.raises(InvalidInputError, match=remedy):
-        find_boundary(*problem()).predict(scores)
-
-
 @pytest.mark.parametrize("label", ["it's", 'x"`]'])
 def test_a_frame_is_labelled_by_the_expression_of_the_boundary(connection, label):
     y, s = problem()

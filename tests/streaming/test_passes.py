@@ -309,7 +309,7 @@ def test_a_narrow_range_far_from_zero(curve):
 def test_a_stand_in_for_a_missing_score_is_refused(curve, sentinel, place):
     y, s = problem(9)
     s[place] = sentinel
-    with pytest.raises(InvalidInputError, match=r"`y_score` must be at most 1e\+290 in magnitude"):
+    with pytest.raises(InvalidInputError, match=r"`y_score` must be .* at most 1e\+290"):
         streaming.scan_boundary([(y[:1], s[:1]), (y[1:], s[1:])], curve=curve)
 
 
@@ -347,20 +347,6 @@ def test_weights_count_as_in_memory(curve):
     y, s, w = weighted_problem().values()
     found = streaming.scan_boundary(halves(y, s, w), curve=curve)
     assert_close(found, find_boundary(y, s, curve=curve, sample_weight=w), s, 2.0)
-
-
-def test_uneven_weights_are_warned_of_as_in_memory():
-    y, s, w = weighted_problem().values()
-    w[:50] *= 300
-    said = []
-    for find in (
-        lambda: find_boundary(y, s, sample_weight=w),
-        lambda: streaming.scan_boundary(halves(y, s, w)),
-    ):
-        with pytest.warns(boundshift.BoundaryWarning, match="Kish") as warned:
-            find()
-        said.append([str(warning.message) for warning in warned])
-    assert said[0] == said[1]
 
 
 def test_a_weighted_certificate_is_that_of_memory():

@@ -32,7 +32,7 @@ from scipy.stats import hypergeom
 
 from boundshift._result.boundary import Boundary
 from boundshift._result.records import Record
-from boundshift._scores import LARGEST_SCORE, ScoreSample
+from boundshift._scores import ScoreSample, check_finite
 from boundshift._typing import BoolArray, FloatArray, IndexArray
 from boundshift._validation import (
     as_choice,
@@ -734,12 +734,7 @@ def read_scores(
     scores = as_real_column(name, y_score, remedy, n_rows)
     if not len(scores):
         raise InvalidInputError(f"`{name}` must have rows, got none. Pass scores of some rows.")
-    bad = int(np.sum(~(np.abs(scores) <= LARGEST_SCORE)))
-    if bad:
-        raise InvalidInputError(
-            f"`{name}` must be finite and at most {LARGEST_SCORE:g} in magnitude, got {bad} values "
-            "that are NaN, infinite or larger. Drop those rows."
-        )
+    check_finite(scores, name)
     if isinstance(threshold, Boundary):
         threshold.check_scale(float(scores.min()), float(scores.max()), len(scores))
     return scores

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from boundshift._result.records import Record
 from boundshift._result.sql import label_expression
 from boundshift._status import QUIET, Status
-from boundshift._validation import as_known_scores, refuse_lazy
+from boundshift._validation import as_known_scores
 from boundshift._words import boundary_html, summary_text
 from boundshift.curves import ErrorCurve
 from boundshift.curves._counts import ConfidenceCurve
@@ -218,12 +218,6 @@ class Boundary(Record):
         >>> boundary.predict(pandas.Series([2.9, 3.1], index=["ann", "bob"])).to_dict()
         {'ann': 0, 'bob': 1}
         """
-        refuse_lazy(
-            "y_score",
-            y_score,
-            "Label a Dask array by map_blocks(boundary.predict), a column of another engine by the "
-            "expression of boundary.to_sql.",
-        )
         scores = as_known_scores(y_score)
         if scores.size:
             low, high = float(scores.min()), float(scores.max())

@@ -26,7 +26,7 @@ from boundshift._promises.certificate import (
     certify_shares,
 )
 from boundshift._result.boundary import Boundary, restate
-from boundshift._scores import LEAST_WEIGHT, LogOdds, Scale, ScoreSample, judge_weights
+from boundshift._scores import LEAST_WEIGHT, LogOdds, Scale, ScoreSample
 from boundshift._status import QUIET, Status
 from boundshift._typing import FloatArray, IndexArray
 from boundshift._validation import order_labels
@@ -89,7 +89,6 @@ def _decide_two(scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any) -
     k = labels.index(ends[1])
     scale: Scale = "probability" if scored.are_probabilities else "raw"
     is_positive, scores = scored.y == k, scored.scores_of(k)
-    doubts: list[str] = []
     is_clustered = (
         scored.cluster is not None
         and scored.origin == "held-out"
@@ -102,13 +101,11 @@ def _decide_two(scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any) -
         boundary = decide_by_cluster(is_positive, scores, scored.cluster, rule, scale=scale)  # type: ignore[arg-type]
     else:
         sample = ScoreSample.from_labels(is_positive, scores, sample_weight=weights)
-        if weights is not None:
-            doubts = judge_weights(replace(sample, labels=ends))
         # Weights by label need the names.
         sample = replace(sample, labels=ends) if rule.symmetric else sample
         boundary = decide(sample, curve, rule, scale)
     boundary = _qualify_promise(replace(boundary, labels=ends, scale=scale), scored)
-    doubts = _doubt_scales(scored) + doubts
+    doubts = _doubt_scales(scored)
     if boundary.needs_a_look:
         doubts.append(boundary.message)
     if weights is None and scored.origin == "held-out" and is_promise(curve, rule):

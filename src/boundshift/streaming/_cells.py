@@ -241,11 +241,6 @@ class CellScores(Scores):
         return cls(value, count, (low, top), held, heavy & (low < top), questions, weighting)
 
     @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return int(self.n) if self.weighting is None else self.weighting[0]
-
-    @property
     def effective(self) -> float:
         """Number of rows of equal weight that would be as certain (Kish)."""
         return float(self.n if self.weighting is None else self.n**2 / self.weighting[1])

@@ -22,11 +22,11 @@ from boundshift._scores import (
     LogOdds,
     Scale,
     ScoreSample,
-    check_magnitude,
+    check_finite,
     not_probabilities,
 )
 from boundshift._typing import FloatArray
-from boundshift._validation import as_choice, no_weights, not_frequencies, order_labels
+from boundshift._validation import as_choice, bad_weights, order_labels
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.streaming._cells import Cells, CellScores, Grid, Questions
 from boundshift.streaming._read import Source
@@ -86,7 +86,7 @@ def decide_in_passes(
             if any(kind == OUTSIDE for _, _, kind in tally.faults):
                 continue
             if not tally.classes and source.is_weighted:
-                raise no_weights()
+                raise bad_weights("0 for every row")
             labels = order_labels(tally.classes, pos_label, symmetric=symmetric)
             classes = [tally.classes[label] for label in labels]
             request = _settled(replace(first, labels=labels), classes)
@@ -134,7 +134,7 @@ def _settled(request: ScanRequest, classes: list[ClassTally]) -> ScanRequest | N
     """Return the request on the log-odds that the first pass found, None if there are none."""
     least, most = min(c.lows for c in classes), max(c.highs for c in classes)
     if request.log_odds is None:
-        check_magnitude(max(abs(least), abs(most)))
+        check_finite(np.array([least, most]))
         return request
     zeros, ones = sum(c.totals[0][[0, -1]] for c in classes) > 0
     log_odds = LogOdds.of_extremes(least, most, zeros=bool(zeros), ones=bool(ones))
@@ -164,7 +164,7 @@ def _check_faults(faults: Counter[tuple[str, str, str]], scale: Scale) -> None:
     for column in ("sample_weight", "y_true", "y_score"):
         own = Counter({fault: n for fault, n in faults.items() if fault[0] == column}) - outside
         if own and column == "sample_weight":
-            raise not_frequencies(min(own)[2], own.total())
+            raise bad_weights(f"{min(own)[2]} and {own.total() - 1} more like it")
         if own and column == "y_true":
             raise InvalidInputError(
                 f"`y_true` must hold a label for each row, got {_list_faults(own)}. Drop the rows "

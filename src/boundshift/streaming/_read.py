@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift._typing import BoolArray, FloatArray
-from boundshift._validation import as_column, check_weight_shape
+from boundshift._validation import as_column
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 
 OnProgress = Callable[[int, int], None]
@@ -157,8 +157,8 @@ def as_chunk(labels: Any, scores: Any, location: str, weights: Any = None) -> Ch
         chunk = replace(chunk, scores=found)
     if weights is not None:
         found = _numbers(weights, location, "sample_weight")
-        check_weight_shape(found.shape, len(chunk))
-        chunk = replace(chunk, weights=found)
+        remedy = "Pass how often each row counts."
+        chunk = replace(chunk, weights=as_column("sample_weight", found, remedy, len(chunk)))
     return chunk
 
 
