@@ -35,10 +35,10 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from boundshift import BoundShiftClassifier, find_boundary
-from boundshift._app.comparison import tuned_threshold
 from boundshift._scores import Scale
 from boundshift._typing import FloatArray
 from boundshift.metrics import binary_metrics
+from lab.baselines import tuned_threshold
 from lab.data.fresh import FRESH, fetch_fresh
 from lab.experiment import Experiment, Facts, Tables, quiet
 from lab.markdown import Cell, Line, p_value, table

@@ -11,13 +11,12 @@ from collections.abc import Callable, Sequence
 from fnmatch import fnmatchcase
 from typing import get_args
 
-from boundshift._app.comparison import tuned_threshold
 from boundshift._boundary import choose_claims
 from boundshift._classifier import BoundShiftClassifier
 from boundshift.curves import CURVES, ErrorCurve, SupportRadius
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import MCC, FBeta, GMean, Minimax, Rule, Sum
-from lab.baselines import bayes_risk_threshold, prior_threshold
+from lab.baselines import bayes_risk_threshold, prior_threshold, tuned_threshold
 from lab.methods import (
     QUALITIES,
     Decide,

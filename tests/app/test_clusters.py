@@ -116,7 +116,9 @@ def test_rows_without_an_id_are_left_out(rows):
     frame.loc[::9, "PatientID"] = np.nan
     found = fit_table(frame, "ill")
     lacking = int(frame["PatientID"].isna().sum())
+    told = [note for note in found.notes if "left out" in note and "PatientID" not in note]
     assert any(f"are left out: {lacking}." in note for note in found.notes)
+    assert told == []  # none of them is without a label
     used = found.model.fingerprint_.n_samples + len(found.judged[0])
     assert used == len(frame) - lacking
 
@@ -153,7 +155,7 @@ def test_ids_that_repeat_are_found_by_their_names(name, ids):
     frame = pd.DataFrame({name: ids, "age": np.arange(N) % 7, "ill": np.arange(N) % 2})
     columns = choose_columns(frame, "ill")
     assert columns.left_out == {name: Reason.REPEATS}
-    assert find_cluster(frame, columns) == name
+    assert find_cluster(frame, columns) == (name, True)
 
 
 @pytest.mark.parametrize("name", ["admission_type_id", "customer", "visit_number", "paid", "grid"])
@@ -167,7 +169,7 @@ def test_codes_of_categories_and_counts_are_no_ids(name):
 def test_of_several_ids_the_coarsest_of_a_person_counts():
     frame = pd.DataFrame({"patient_id": MANY, "case_id": np.arange(N) // 2, "site_id": MANY // 3})
     frame = frame.assign(age=np.arange(N) % 7, ill=np.arange(N) % 2)
-    assert find_cluster(frame, choose_columns(frame, "ill")) == "patient_id"
+    assert find_cluster(frame, choose_columns(frame, "ill")) == ("patient_id", True)
 
 
 def test_a_zone_of_patients(rows):

@@ -70,10 +70,9 @@ def _with_rare_rows(frame, n):
 
 
 def test_the_certificate_and_our_row_are_of_rows_that_did_not_decide(fitted, frame):
-    assert sum(fitted.deciding.n_samples) + sum(fitted.test.n_samples) == len(frame)
-    share = fitted.test.n_samples[1] / sum(fitted.test.n_samples)
-    assert share == pytest.approx(frame["target"].mean(), abs=0.01)
-    y, scores = fitted.test.to_rows()
+    y, scores = fitted.judged
+    assert sum(fitted.deciding.n_samples) + len(y) == len(frame)
+    assert np.mean(y) == pytest.approx(frame["target"].mean(), abs=0.01)
     assert fitted.certificate == certify(y, scores, fitted.boundary)
     expected = binary_metrics(y, fitted.boundary.predict(scores), pos_label=1)
     row = fitted.comparison[0]
@@ -157,14 +156,22 @@ def test_rows_of_features_with_few_values_are_no_copies():
         assert part.tolist() == expected.tolist()
 
 
-def test_rivals_that_retrain_see_what_the_model_sees(frame):
-    """Categories and gaps reach SMOTE as numbers, and no warning is left over."""
+def test_the_tuned_thresholds_are_best_on_the_rows_that_decided(frame):
+    """Every cut is tried; categories and gaps leave no warning over."""
     odd = frame.assign(town=np.resize(["Rome", "Bonn", None], len(frame)))
     odd.loc[::7, "BMI"] = np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        methods = [row["method"] for row in fit_table(odd, "target").comparison]
-    assert "SMOTE, retrained" in methods
+        found = fit_table(odd, "target")
+    y, scores = found.deciding.to_rows()
+    cuts = {row["method"]: row["threshold"] for row in found.comparison}
+    every = [binary_metrics(y, (scores > cut).astype(int)) for cut in np.unique(scores)]
+    for title, metric in (("balanced accuracy", "balanced_accuracy"), ("G-mean", "g_mean")):
+        flagged = (scores > cuts[f"tuned threshold, {title}"]).astype(int)
+        best = max(each[metric] for each in every)
+        assert binary_metrics(y, flagged)[metric] == pytest.approx(best)
+    assert cuts["untouched"] == 0.5
+    assert cuts["prior threshold"] == pytest.approx(np.mean(y))
 
 
 def test_the_rarer_word_is_positive_and_that_is_said(frame):

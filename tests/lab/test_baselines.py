@@ -1,16 +1,32 @@
-"""Cost thresholds against brute force, and against the authors' results, run by run."""
+"""Thresholds against brute force and the authors' results, and retrained models."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.class_weight import compute_sample_weight
 
-from boundshift._app.comparison import tuned_threshold
+from boundshift.datasets import make_gaussians
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
-from lab.baselines import bayes_risk_threshold, cost_threshold, prior_threshold
+from lab.baselines import (
+    bayes_risk_threshold,
+    cost_threshold,
+    fit_balanced,
+    fit_smote,
+    prior_threshold,
+    tuned_threshold,
+)
 
 RUNS = np.load(Path(__file__).parents[1] / "data" / "rivals_and_splits.npz")
+X, Y = make_gaussians((200, 20), random_state=0)
 NAMES = sorted(key.removesuffix("/bmr") for key in RUNS.files if key.endswith("/bmr"))
 
 
@@ -83,3 +99,58 @@ def test_the_authors_results_are_met(run):
         scores = binary_metrics(RUNS[f"{run}/test_y"], flagged)
         found = [scores["accuracy"], scores["g_mean"], scores["f1"]]
         np.testing.assert_allclose(found, RUNS[f"{run}/{key}"], atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("metric", ["balanced_accuracy", "g_mean"])
+def test_no_cut_has_a_better_metric(seed, metric):
+    y, p = problem(seed)
+    values = np.unique(p)
+    cuts = [-np.inf, *(values[:-1] + values[1:]) / 2, np.inf]
+    best = max(binary_metrics(y, p > cut)[metric] for cut in cuts)
+    found = binary_metrics(y, p > tuned_threshold(y, p, metric=metric))[metric]
+    assert found == pytest.approx(best)
+
+
+def test_the_lowest_of_equally_good_cuts_wins():
+    # One false positive below 0.2, or one false negative below 0.4.
+    assert 0.1 <= tuned_threshold([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]) < 0.2
+
+
+# Half-way cases round to even, so the middle falls on the lower float once and on the higher once.
+@pytest.mark.parametrize("low", [0.5, np.nextafter(0.5, 1)])
+def test_neighbouring_floats_are_still_separated(low):
+    high = np.nextafter(low, 1)
+    assert low <= tuned_threshold([0, 1], [low, high]) < high
+
+
+@pytest.mark.parametrize("sizes", [[150, 50, 20], [200, 3], [200, 1], [50, 50]])
+def test_smote_fills_every_class_up(sizes):
+    labels = np.repeat(range(len(sizes)), sizes)
+    base = GaussianNB()
+    fitted = fit_smote(base, X[: len(labels)], labels, seed=0)
+    assert fitted.class_count_.tolist() == [max(sizes)] * len(sizes)
+    assert not hasattr(base, "class_count_")
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        HistGradientBoostingClassifier(max_iter=5),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, cv=2),
+    ],
+    ids=lambda base: type(base).__name__,
+)
+def test_balanced_weights_are_set_wherever_a_classifier_has_them(base):
+    params = fit_balanced(base, X, Y).get_params()
+    assert [v for name, v in params.items() if name.endswith("class_weight")] == ["balanced"]
+
+
+def test_balanced_weights_are_passed_where_a_classifier_takes_them():
+    expected = GaussianNB().fit(X, Y, compute_sample_weight("balanced", Y)).class_prior_
+    assert (fit_balanced(GaussianNB(), X, Y).class_prior_ == expected).all()
+    piped = fit_balanced(make_pipeline(StandardScaler(), GaussianNB()), X, Y)
+    assert piped[-1].class_prior_ == pytest.approx(expected)
+    with pytest.raises(InvalidInputError, match="got KNeighborsClassifier"):
+        fit_balanced(KNeighborsClassifier(), X, Y)

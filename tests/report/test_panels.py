@@ -26,7 +26,6 @@ def details(tested):
     return RowDetails(
         probability=1 / (1 + np.exp(-s)),
         groups={"town": rng.choice(["Bonn", "Rome", None], len(y)), "same": np.zeros(len(y))},
-        decisions={"coin": rng.random(len(y)) < 0.5},
     )
 
 

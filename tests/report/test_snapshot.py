@@ -31,12 +31,11 @@ def with_groups():
     details = RowDetails(
         probability=1 / (1 + np.exp(-s)),
         groups={"town": draw.choice(["Bonn", "Rome", None], len(y))},
-        decisions={"coin": draw.random(len(y)) < 0.5},
     )
     methods = [
         {"method": "boundshift", "g_mean": 0.9, "threshold": find_boundary(*rows()).threshold},
         {"method": "untouched", "g_mean": 0.8, "note": "-", "threshold": 0.0},
-        {"method": "coin", "g_mean": 0.5, "threshold": np.nan},
+        {"method": "coin", "g_mean": 0.5, "threshold": 9.0},
     ]
     return report_on(details=details, comparison=methods)
 

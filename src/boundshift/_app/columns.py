@@ -14,7 +14,10 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from enum import Enum, StrEnum
 from itertools import pairwise
+from numbers import Real
 from typing import Any
+
+import numpy as np
 
 from boundshift._app.tables import with_gaps
 from boundshift.exceptions import InvalidInputError
@@ -33,8 +36,8 @@ _DAY = (
     rf"\d{{1,2}}[ -]{_MONTH}[ ,-]*\d{{2,4}}|{_MONTH} \d{{1,2}},? \d{{4}}"
 )
 _DATE = re.compile(rf"({_DAY})([t ,]+{_TIME})?|{_TIME}", re.IGNORECASE)
-_TRUTHS = dict.fromkeys(("true", "1", "1.0"), "true")
-_TRUTHS |= dict.fromkeys(("false", "0", "0.0"), "false")
+_TRUTHS = {"true": "true", "1": "true", "1.0": "true"}
+_TRUTHS |= {"false": "false", "0": "false", "0.0": "false"}
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # Words at the end of a name: of an id, of a number that is one, of rows; and whose id it is.
 _IDS = {"id", "ids", "uuid", "guid", "mrn", "ssn", "kennung", "identifier"}
@@ -49,13 +52,13 @@ _CASES = {
 }
 # These are cases only beside a number: hospital number, Kontonummer.
 _NUMBERED = {"hospital", "nhs", "record", "versicherten", "kd", "konto"}
-# Words for a missing value among numbers; elsewhere they may be categories.
-_GAPS = {"-", "–", "—", ".", "k.A.", "k. A.", "k.a.", "keine Angabe", "unbekannt", "unknown"}
 _NAMES = {
     *("surname", "lastname", "firstname", "fullname", "nachname", "vorname", "familienname"),
     *("nom", "prenom", "nombre", "apellido", "apellidos"),
 }
 _NAME_PARTS = {"first", "last", "full", "family", "given", "middle"}
+# Words for a missing value among numbers; elsewhere they may be categories.
+_GAPS = {"-", "–", "—", ".", "k.A.", "k. A.", "k.a.", "keine Angabe", "unbekannt", "unknown"}
 # More ids than this are no categories, and a share of rows from here on shares ids with others.
 _MANY_IDS, SHARED = 30, 0.05
 # Text with more distinct values than this share of the rows identifies rows, or may name people.
@@ -127,28 +130,24 @@ class Spelling:
             if self.sign == "%" and bare == text:
                 return None
             text = re.sub(r"^([+-]) +", r"\1", bare.strip())
-        body = _PLAIN
         if self.thousands:
             decimal, thousands = re.escape(self.decimal), re.escape(self.thousands)
-            groups = rf"\d+|[1-9]\d{{0,2}}({thousands}\d{{3}})+"
-            body = re.compile(rf"[+-]?({groups})?({decimal}\d*)?([eE][+-]?\d{{1,4}})?", re.A)
-        if not body.fullmatch(text) or (self.thousands and not re.search(r"\d", text)):
-            return None
-        if self.thousands:
+            whole = rf"\d+|[1-9]\d{{0,2}}({thousands}\d{{3}})+"
+            if not re.fullmatch(rf"[+-]?({whole})?({decimal}\d*)?([eE][+-]?\d+)?", text, re.A):
+                return None
             text = text.replace(self.thousands, "").replace(self.decimal, ".")
-        return float(text)
+        return float(text) if _PLAIN.fullmatch(text) else None
 
     def read(self, value: Any) -> Any:
         """Return what a cell means, None if it has another spelling."""
         if self.kind is Cells.TRUTH:
             return _TRUTHS.get(str(value).strip().casefold())
-        is_bool = isinstance(value, bool) or type(value).__name__ == "bool"
+        is_bool = isinstance(value, bool | np.bool_)
         if self.kind is Cells.NUMBER:
             if isinstance(value, str):
                 return self.number(value)
-            is_number = isinstance(value, int | float | Decimal)
-            is_number |= getattr(getattr(value, "dtype", None), "kind", "") in ("i", "u", "f")
-            return float(value) if is_number and not is_bool and self.sign != "%" else None
+            is_number = isinstance(value, Real | Decimal) and not is_bool and self.sign != "%"
+            return float(value) if is_number else None
         if is_bool:
             return str(value).lower()
         # A gap turns whole numbers into floats.
@@ -164,32 +163,28 @@ def find_spelling(given: Any, *, codes: bool = True) -> tuple[Spelling, str]:
 
     With `codes`, whole numbers with leading zeros are codes, as 007 and the postcode 01067 are.
     """
-    from pandas.api import types
-
-    values = list(given.unique())
-    if types.is_bool_dtype(given) or all(isinstance(value, bool) for value in values):
+    values = given.unique().tolist()
+    texts = [value.strip() for value in values if isinstance(value, str)]
+    if all(isinstance(value, bool) for value in values):
         return _TRUTH, "true and false"
-    numbers = int | float | Decimal
-    if types.is_numeric_dtype(given) or all(isinstance(value, numbers) for value in values):
+    if all(isinstance(value, Real | Decimal) for value in values):
         return _NUMBER, "numbers"
-    if not all(isinstance(value, str) for value in values):
+    if len(texts) < len(values):
         return _WORDS, "values of several kinds"
-    texts = [value.strip() for value in values]
     if all(text.casefold() in ("true", "false") for text in texts):
         return _TRUTH, "true and false"
-    code = next((text for text in texts if _LEADING_ZERO.fullmatch(text)), None)
     signs = {found[0] for text in texts[:1000] if (found := _SIGNS.search(text))}
     sign = next(iter(signs), "")
     for decimal, thousands in _GROUPED if len(signs) < 2 else ():
         spelling = Spelling(Cells.NUMBER, decimal, thousands, sign)
         if any(spelling.number(text) is None for text in texts):
             continue
+        code = next((text for text in texts if _LEADING_ZERO.fullmatch(text)), None)
         if code is not None and codes and not (sign or thousands):
             return _WORDS, f"'{code}' is a code, since it begins with 0"
-        if spelling == _NUMBER:
-            return spelling, "numbers"
         telling = next((text for text in texts if not _PLAIN.fullmatch(text)), texts[0])
-        return spelling, f"'{telling}' is {spelling.number(telling):.15g}"
+        plain = "numbers", f"'{telling}' is {spelling.number(telling):.15g}"
+        return spelling, plain[spelling != _NUMBER]
     return _WORDS, "words"
 
 
@@ -199,22 +194,17 @@ def read_cells(column: Any, spelling: Spelling, name: str, where: str = "the tab
     A cell of another spelling is refused; `name` and `where` are what the error calls column and
     table.
     """
-    import numpy as np
-    import pandas as pd
-    from pandas.api import types
-
     column = with_gaps(column)
     is_number = spelling.kind is Cells.NUMBER
-    typed = types.is_numeric_dtype(column) and not types.is_bool_dtype(column)
     if is_number:
         column = _without_gap_words(column)
-    if is_number and spelling.sign != "%" and typed:
-        return column.astype(object).where(column.notna(), np.nan).astype(np.float64)
-    wrong = [value for value in column if _is_nested(value)][:1]
+        if column.dtype.kind in "iuf" and spelling.sign != "%":
+            return column.astype(np.float64)
+    column = column.astype(object)
+    wrong = [value for value in column if _is_nested(value)]
     if not wrong:
-        codes, values = pd.factorize(column.astype(object))
-        meant = [spelling.read(value) for value in values]
-        wrong = [value for value, read in zip(values, meant, strict=True) if read is None][:1]
+        meant = {value: spelling.read(value) for value in column.dropna().unique()}
+        wrong = [value for value, read in meant.items() if read is None]
     if wrong:
         text = repr(wrong[0])
         shown = text if len(text) <= 80 else f"{text[:80]}…"
@@ -223,15 +213,11 @@ def read_cells(column: Any, spelling: Spelling, name: str, where: str = "the tab
             f"Column '{name}' of {where} must hold {_HELD[spelling.kind]}{like}, got {shown}. "
             "Write its cells as the table of the fit has them, or fit again."
         )
-    dtype = np.float64 if is_number else object
-    found = np.array([*meant, np.nan], dtype=dtype)
-    return pd.Series(found[codes], index=column.index, dtype=dtype)
+    return column.map(meant).astype(np.float64 if is_number else object)
 
 
 def _without_gap_words(column: Any) -> Any:
     """Return a column of numbers without the words that stand for a missing one."""
-    import numpy as np
-
     if column.dtype != object:
         return column
     is_gap = column.map(lambda value: isinstance(value, str) and value.strip() in _GAPS)
@@ -244,17 +230,11 @@ def _is_nested(value: Any) -> bool:
 
 def holds_dates(given: Any) -> bool:
     """Return whether all values are dates or times, as objects or as text."""
-    from pandas.api import types
-
-    if types.is_datetime64_any_dtype(given) or types.is_timedelta64_dtype(given):
-        return True
-    if types.is_numeric_dtype(given) or types.is_bool_dtype(given):
-        return False
     dates = datetime.date | datetime.time | datetime.timedelta
     return all(
         isinstance(value, dates)
         or (isinstance(value, str) and len(value) < 40 and bool(_DATE.fullmatch(value.strip())))
-        for value in given.unique()
+        for value in given.unique().tolist()
     )
 
 
@@ -274,7 +254,6 @@ class Column:
 
     @property
     def is_number(self) -> bool:
-        """Whether a model learns it as a number."""
         return self.spelling is not None and self.spelling.kind is Cells.NUMBER
 
 
@@ -283,22 +262,18 @@ class Columns(dict[str, Column]):
 
     @property
     def features(self) -> list[str]:
-        """Columns to learn from."""
         return [name for name, column in self.items() if column.spelling is not None]
 
     @property
     def numbers(self) -> list[str]:
-        """Features that are numbers."""
         return [name for name in self.features if self[name].is_number]
 
     @property
     def categories(self) -> list[str]:
-        """Features that are categories."""
         return [name for name in self.features if not self[name].is_number]
 
     @property
     def left_out(self) -> dict[str, Reason]:
-        """Columns that are not features, and why."""
         return {name: column.reason for name, column in self.items() if column.reason is not None}
 
     def described(self) -> list[tuple[str, str, str]]:
@@ -306,11 +281,14 @@ class Columns(dict[str, Column]):
         said = []
         for name in self.features:
             column = self[name]
-            kind = "number" if column.is_number else "category"
-            made = "scaled" if column.is_number else "one column for each category"
-            if column.missing:
-                filled = "the median" if column.is_number else "a category of their own"
-                made = f"{made}, gaps are {filled}"
+            kind, made, filled = (
+                "category",
+                "one column for each category",
+                "a category of their own",
+            )
+            if column.is_number:
+                kind, made, filled = "number", "scaled", "the median"
+            made = f"{made}, gaps are {filled}" if column.missing else made
             said.append((name, kind, f"{column.why}; {made}"))
         return said + [(name, "left out", why.value) for name, why in self.left_out.items()]
 
@@ -322,25 +300,22 @@ def choose_columns(frame: Any, target: str, roles: Mapping[str, Role] | None = N
     numbers that count them or are called an id, and text of which most values are distinct. `roles`
     overrule this.
     """
-    roles = dict(roles or {})
-    names = [str(name) for name in frame.columns]
-    check_names("The table", names, list(roles))
+    roles = roles or {}
+    check_names("The table", list(frame.columns), list(roles))
     if target in roles:
         raise InvalidInputError(
             f"{roles[target].value} must name a column to learn from, got '{target}', which is "
             "to be predicted. Leave it out."
         )
     labelled = with_gaps(frame[target]).notna()
-    n = int(labelled.sum())
     columns = Columns()
-    for name in names:
-        if name != target:
-            cells = with_gaps(frame[name])
-            found = _understand(cells, labelled, name, roles.get(name))
-            cells = _without_gap_words(cells) if found.is_number else cells
-            lacking = int(cells[labelled].isna().sum())
-            missing = f"{lacking:,} of {n:,}" if lacking else ""
-            columns[name] = replace(found, missing=missing)
+    for name in frame.columns.drop(target):
+        cells = with_gaps(frame[name])
+        found = _understand(cells, labelled, name, roles.get(name))
+        cells = _without_gap_words(cells) if found.is_number else cells
+        lacking = int(cells[labelled].isna().sum())
+        missing = f"{lacking:,} of {int(labelled.sum()):,}" if lacking else ""
+        columns[name] = replace(found, missing=missing)
     if not columns.features:
         raise InvalidInputError(
             f"A model needs at least one column to learn from besides '{target}', got none: "
@@ -356,20 +331,16 @@ def _understand(cells: Any, labelled: Any, name: str, role: Role | None) -> Colu
     given = cells[labelled].dropna()
     if given.empty:
         return Column(reason=Reason.EMPTY)
-    if given.dtype == object and any(_is_nested(value) for value in given):
+    if any(map(_is_nested, given)):
         return Column(reason=Reason.NESTED)
-    numbers = _without_gap_words(given).dropna()
-    is_short = 0 < len(numbers) < len(given) and role is not Role.CATEGORY
-    if is_short and find_spelling(numbers, codes=False)[0].kind is Cells.NUMBER:
-        given, cells = numbers, _without_gap_words(cells)
     if role is Role.CATEGORY:
         return _category(given, _WORDS, f"{role.value} says so")
+    known = _without_gap_words(given).dropna()
+    if 0 < len(known) < len(given) and find_spelling(known, codes=False)[0].kind is Cells.NUMBER:
+        given, cells = known, _without_gap_words(cells)
     if role is Role.NUMBER:
         spelling, why = find_spelling(given, codes=False)
-        if spelling.kind is not Cells.NUMBER:
-            read_cells(given, _NUMBER, name)
-            spelling = _NUMBER
-        return Column(spelling, f"{why}; {role.value}")
+        return Column(spelling if spelling.kind is Cells.NUMBER else _NUMBER, f"{why}; --numeric")
     if holds_dates(given):
         return Column(reason=Reason.DATES)
     distinct = given.nunique()
@@ -378,52 +349,57 @@ def _understand(cells: Any, labelled: Any, name: str, role: Role | None) -> Colu
     spelling, why = find_spelling(given)
     if spelling.kind is Cells.WORD and _is_name(name):
         return Column(reason=Reason.NAMES)
-    is_real = spelling.kind is Cells.NUMBER and (read_cells(given, spelling, name) % 1 != 0).any()
+    is_number = spelling.kind is Cells.NUMBER
+    is_real = is_number and (read_cells(given, spelling, name) % 1 != 0).any()
     if not is_real and rank_id(name, distinct) and share_ids(given):
         return Column(reason=Reason.REPEATS)
-    if spelling.kind is Cells.NUMBER:
-        if not is_real and _counts(read_cells(cells, spelling, name).dropna(), name):
-            return Column(reason=Reason.COUNTS)
-        if is_real or _words_of(name)[-1:] != ["id"] or distinct > _MANY_IDS:
-            return Column(spelling, why)
+    if is_number and not is_real and _counts(read_cells(cells, spelling, name).dropna(), name):
+        return Column(reason=Reason.COUNTS)
+    if is_number and (is_real or _words_of(name)[-1:] != ["id"] or distinct > _MANY_IDS):
+        return Column(spelling, why)
+    if is_number:
         return _category(given, _WORDS, "a code, by its name")
     if distinct > _NAMING_SHARE * len(given) and (len(given) > _FEW_ROWS or _marks_rows(name)):
         return Column(reason=Reason.DISTINCT)
     return _category(given, spelling, why)
 
 
-def find_cluster(frame: Any, columns: Columns) -> str | None:
-    """Return the column of ids that repeat, such as the patient's; of several, the coarsest.
+def _category(given: Any, spelling: Spelling, why: str) -> Column:
+    seen = tuple(sorted(set(read_cells(given, spelling, ""))))
+    return Column(spelling, why, seen=seen if len(seen) <= _MOST_SEEN else ())
 
-    A person's id counts even if a user drops it or learns from it. None if there is none.
+
+def _counts(numbers: Any, name: str) -> bool:
+    """Return whether whole numbers differ, nearly all, and are called ids or count the rows."""
+    if _marks_rows(name) and numbers.nunique() > (1 - SHARED) * len(numbers):
+        return True
+    steps = numbers.diff().dropna().unique()
+    # A few numbers in equal steps may be doses.
+    return len(steps) == 1 and (steps[0] == 1 or (steps[0] > 0 and len(numbers) > _FEW_ROWS))
+
+
+def find_cluster(frame: Any, columns: Columns) -> tuple[str | None, bool]:
+    """Return the column of ids that repeat, None if there is none, and whether its name says so.
+
+    Of several it is the coarsest of a person or case; a person's id counts even if a user drops
+    it or learns from it. Without one, it is the first column that may name people or cases: names,
+    words with many different values, and what is called a number.
     """
-    ranks = {}
+    ranks: dict[str, tuple[int, int]] = {}
     for name, column in columns.items():
         given = with_gaps(frame[name]).dropna().astype(str)
-        rank = rank_id(name, given.nunique())
-        if column.reason is Reason.ID:
-            rank = max(rank, 1)
-        counts = rank == 2 or (rank and column.reason in (Reason.REPEATS, Reason.DROP, Reason.ID))
-        if counts and given.nunique() > 1 and share_ids(given):
-            ranks[name] = (rank, -given.nunique())
-    return max(ranks, key=lambda name: ranks[name]) if ranks else None
-
-
-def find_doubtful(frame: Any, columns: Columns) -> str | None:
-    """Return a column that repeats and may name people or cases, though its title does not say so.
-
-    These are names, words with many different values, and numbers that are called a number.
-    """
-    for name, column in columns.items():
-        given = with_gaps(frame[name]).dropna().astype(str)
-        distinct = given.nunique()
-        is_called = _words_of(name)[-1:] and _words_of(name)[-1] in _NUMBERS
-        if column.reason is None and not column.is_number:
-            is_called = is_called or distinct > _DOUBTFUL_SHARE * len(given)
-        is_meant = column.reason is Reason.NAMES or (column.reason is None and is_called)
-        if is_meant and distinct > _MANY_IDS and share_ids(given):
-            return name
-    return None
+        distinct, last = given.nunique(), "".join(_words_of(name)[-1:])
+        if distinct < 2 or not share_ids(given):
+            continue
+        rank = max(rank_id(name, distinct), int(column.reason is Reason.ID))
+        is_many = not column.is_number and distinct > _DOUBTFUL_SHARE * len(given)
+        is_called = column.reason is None and (is_many or last in _NUMBERS)
+        if rank == 2 or (rank and column.reason in (Reason.REPEATS, Reason.DROP, Reason.ID)):
+            ranks[name] = rank, -distinct
+        elif distinct > _MANY_IDS and (column.reason is Reason.NAMES or is_called):
+            ranks[name] = 0, 0
+    best = max(ranks, key=lambda name: ranks[name], default=None)
+    return best, best is not None and ranks[best][0] > 0
 
 
 def share_ids(given: Any) -> bool:
@@ -463,38 +439,21 @@ def rank_id(name: str, distinct: int) -> int:
         return 2 if words and distinct > _MANY_IDS else 0
     if words[0] in ("id", "no", "numero"):
         words = [*words[1:], words[0]]
-    marks, mark = _IDS | _NUMBERS, words[-1]
-    if any(of in _CASES | _NUMBERED and at in marks for of, at in pairwise(words)):
+    if any(of in _CASES | _NUMBERED and at in _IDS | _NUMBERS for of, at in pairwise(words)):
         return 2 if distinct > 2 else 0
-    return int(mark in _IDS and distinct > _MANY_IDS)
+    return int(words[-1] in _IDS and distinct > _MANY_IDS)
 
 
 def _is_name(name: str) -> bool:
     """Return whether a column's title is that of people's names."""
-    words = _words_of(name)
-    of = words[-2] if len(words) > 1 else ""
-    is_named = words[-1:] in (["name"], ["names"]) and (not of or of in _CASES | _NAME_PARTS)
-    return is_named or words[-1:] in [[word] for word in _NAMES]
-
-
-def _category(given: Any, spelling: Spelling, why: str) -> Column:
-    seen = tuple(sorted(set(read_cells(given, spelling, ""))))
-    return Column(spelling, why, seen=seen if len(seen) <= _MOST_SEEN else ())
-
-
-def _counts(numbers: Any, name: str) -> bool:
-    """Return whether whole numbers differ, nearly all, and are called ids or count the rows."""
-    distinct = numbers.nunique()
-    if _marks_rows(name) and distinct > (1 - SHARED) * len(numbers):
-        return True
-    steps = numbers.diff().dropna().unique()
-    # A few numbers in equal steps may be doses.
-    return len(steps) == 1 and (steps[0] == 1 or (steps[0] > 0 and len(numbers) > _FEW_ROWS))
+    *before, last = ["", *_words_of(name)][-2:]
+    return last in _NAMES or (
+        last in ("name", "names") and before[0] in {""} | _CASES | _NAME_PARTS
+    )
 
 
 def as_features(frame: Any, columns: Columns, where: str = "the table") -> Any:
     """Return the columns to learn from: numbers as floats, categories as text."""
-    import numpy as np
     import pandas as pd
 
     features = {}

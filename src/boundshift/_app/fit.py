@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
@@ -30,28 +28,22 @@ from boundshift._app.columns import (
     as_features,
     choose_columns,
     find_cluster,
-    find_doubtful,
-)
-from boundshift._app.comparison import (
-    baseline_thresholds,
-    comparison_row,
-    judge_thresholds,
-    retrained_decisions,
 )
 from boundshift._app.scores import Show, resampled_interval
 from boundshift._app.tables import drop_labels, positive_note, read_target, with_gaps
-from boundshift._boundary import choose_claims
+from boundshift._boundary import choose_claims, decide
 from boundshift._classifier import BoundShiftClassifier
 from boundshift._promises.certificate import Certificate, certify
 from boundshift._result.boundary import Boundary
-from boundshift._scores import Scale, ScoreSample
-from boundshift._typing import BoolArray, FloatArray, IntArray
-from boundshift.curves import ClopperPearson, Empirical, ErrorCurve
+from boundshift._scores import ScoreSample
+from boundshift._typing import FloatArray, IntArray
+from boundshift._words import METRICS_COMPARED
+from boundshift.curves import Empirical, ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
-from boundshift.models._training import is_promise, set_random_states
+from boundshift.models._training import counts_groups, is_promise
 from boundshift.report._evidence import MOST_LEVELS, RowDetails, check_levels, own_probability
-from boundshift.rules import Floors, Rule
+from boundshift.rules import Floors, GMean, Rule, Sum
 from boundshift.streaming._tables import check_names
 
 MODELS = {
@@ -62,6 +54,13 @@ MODELS = {
     "mlp": "neural network",
 }
 """Models that can be trained here, and what they are called in full."""
+_MAKERS = {
+    "logistic": lambda: LogisticRegression(max_iter=1000),
+    "svm": SVC,
+    "forest": RandomForestClassifier,
+    "boosting": HistGradientBoostingClassifier,
+    "mlp": lambda: MLPClassifier(early_stopping=True, n_iter_no_change=20),
+}
 
 _MOST_CATEGORIES = 30
 _TEST_SHARE = 0.3
@@ -74,45 +73,27 @@ class FittedTable:
     """A model learned from a table, and what is known of it."""
 
     model: BoundShiftClassifier
-    name: str
-    """What the model is called."""
-    certificate: Certificate
-    """From the test rows."""
+    name: str  # what the model is called
+    certificate: Certificate  # of the test rows
     columns: Columns
     target: str
-    comparison: list[dict[str, Any]]
-    """Methods and metrics on the test rows, ours first."""
-    deciding: ScoreSample
-    """Scores of the rows that chose the boundary."""
-    judged: tuple[NDArray[Any], FloatArray]
-    """Labels and scores of the test rows, in the order of `details`."""
-    details: RowDetails
-    """Of the test rows: probabilities, groups, decisions of retrained methods."""
-    interval: tuple[float, float] | None
-    """Bootstrap interval of the threshold; None for many rows."""
-    notes: tuple[str, ...]
-    """What the user should know about the table."""
-    counted: str
-    """Which rows are left out or are copies, and how the model was chosen."""
-    models: list[dict[str, Any]]
-    """Models that were tried, the chosen one first."""
-    cluster: str | None = None
-    """Column of ids whose rows stay together and are bounded as clusters."""
+    comparison: list[dict[str, Any]]  # methods and metrics on the test rows, ours first
+    deciding: ScoreSample  # scores of the rows that chose the boundary
+    judged: tuple[NDArray[Any], FloatArray]  # labels and scores of the test rows
+    details: RowDetails  # of the same rows in the same order: probabilities, groups, ids
+    interval: tuple[float, float] | None  # bootstrap interval of the threshold; None: many rows
+    notes: tuple[str, ...]  # what the user should know about the table
+    counted: str  # which rows are left out or are copies, and how the model was chosen
+    models: list[dict[str, Any]]  # those tried, the chosen one first
+    cluster: str | None = None  # column of ids whose rows stay together, bounded as clusters
 
     @property
     def boundary(self) -> Boundary:
-        """The boundary of the model."""
         return self.model.boundary_
 
     @property
     def labels(self) -> tuple[Any, Any]:
-        """Negative, positive."""
         return self.boundary.labels
-
-    @property
-    def test(self) -> ScoreSample:
-        """Scores of the test rows."""
-        return _sample(*self.judged, self.labels)
 
 
 def fit_table(
@@ -148,96 +129,92 @@ def fit_table(
     show = progress or (lambda what, done, total: None)
     frame = frame.rename(columns=str)
     check_names("The table", list(frame.columns), [target, *by])
-    frame, ignored = drop_labels(frame, target, ignore)
-    symmetric = choose_claims(curve, rule)[1].symmetric
-    kept, y, labels = read_target(frame, target, positive, symmetric=symmetric)
+    frame, said = drop_labels(frame, target, ignore)
+    claims, chosen = choose_claims(curve, rule)
+    kept, y, labels = read_target(frame, target, positive, symmetric=chosen.symmetric)
+    unlabelled = len(frame) - len(kept)
     roles = dict(roles or {})
-    if cluster in frame.columns:
+    if cluster not in (None, "none"):
         roles.setdefault(str(cluster), Role.CLUSTER)
     columns = choose_columns(frame, target, roles)
-    kept, y, unnamed = _drop_rows_without_id(kept, y, columns, cluster)
-    ids, cluster, grouped = _read_clusters(kept, y, columns, cluster)
-    curve, estimated = _drop_promise(curve, rule, ids)
-    estimators = {name: make_model(name, columns) for name in _split(model)}
-    X = as_features(kept, columns)
+    kept, y, ids, cluster, grouped = _find_clusters(kept, y, columns, cluster)
+    said += grouped
+    if ids is not None and is_promise(claims, chosen) and not counts_groups(claims, chosen):
+        curve = Empirical()
+        said.append(
+            "Floors are estimates here, not promises: where ids repeat, only recall and "
+            "specificity can be promised, by the default curve and confidence."
+        )
     groups = {name: check_levels(name, with_gaps(kept[name])) for name in by}
-    copies, repeated = find_copies(X, y) if ids is None else (ids, [])
-    learn, judge = split_rows(y, seed, copies)
-    how: dict[str, Any] = {} if ids is None else {"groups": ids[learn]}
-    X_learn, X_judge, named = X.iloc[learn], X.iloc[judge], np.array(labels)[y]
+    X = as_features(kept, columns)
+    together, repeated = find_copies(X, y) if ids is None else (ids, [])
+    said += repeated
+    learn, judge = split_rows(y, seed, together)
+    X_judge, named = X.iloc[judge], np.array(labels)[y]
 
     tried: dict[str, BoundShiftClassifier] = {}
-    for name, estimator in estimators.items():
+    for name in _model_names(model):
         show(f"train: {MODELS[name]}", 0, 1)
         tried[name] = BoundShiftClassifier(
-            estimator,
+            make_model(name, columns),
             curve=curve,
             rule=rule,
             cv=5 if ids is None else StratifiedGroupKFold(5),
             pos_label=labels[1],
             random_state=seed,
         )
-        with _quiet():
-            tried[name].fit(X_learn, named[learn], **how)
+        how: dict[str, Any] = {} if ids is None else {"groups": ids[learn]}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            tried[name].fit(X.iloc[learn], named[learn], **how)
         show(f"train: {MODELS[name]}", 1, 1)
     best = min(tried, key=lambda name: _loss(tried[name]))
-    shifted = tried[best]
-    boundary, decided = shifted.boundary_, shifted.deciding_sample_
-    deciding = _sample(decided.y, decided.scores, boundary.labels)
+    shifted, boundary = tried[best], tried[best].boundary_
     scores = shifted.positive_scores(X_judge)
+    decided = shifted.deciding_sample_
+    deciding = ScoreSample.from_labels(decided.y == labels[1], decided.scores)
+    deciding = replace(deciding, labels=boundary.labels)
 
-    show("compare with other methods", 0, 1)
-    decisions = _retrain(estimators[best], X_learn, y[learn], X_judge, seed)
-    is_probability = boundary.scale == "probability"
-    moved = baseline_thresholds(deciding, 0.5 if is_probability else 0.0, prior=is_probability)
-    thresholds = {"boundshift": boundary.threshold} | moved
-    comparison = judge_thresholds(_sample(named[judge], scores, boundary.labels), thresholds)
-    comparison += [
-        comparison_row(name, binary_metrics(y[judge] == 1, made, pos_label=True))
-        for name, made in decisions.items()
-    ]
     models = []
     for name in sorted(tried, key=lambda name: name != best):
-        made = tried[name].predict(X_judge) == labels[1]
-        row = comparison_row(MODELS[name], binary_metrics(y[judge] == 1, made, pos_label=True))
-        row |= {"method": MODELS[name], "threshold": tried[name].threshold_}
+        flagged = tried[name].predict(X_judge) == labels[1]
+        row = _compare(MODELS[name], y[judge], flagged, tried[name].threshold_)
         models.append(row | {"loss": _loss(tried[name])})
-    show("compare with other methods", 1, 1)
-
-    interval = None
-    if ids is None:
-        show("resample the threshold", 0, 1)
-        scale: Scale = "probability" if is_probability else "raw"
-        interval = resampled_interval(deciding, curve, rule, scale)
-        show("resample the threshold", 1, 1)
-    sizes = len(y) - int(y.sum()), int(y.sum())
-    judged_ids = None if ids is None else ids[judge]
-    said = [*ignored, *unnamed, *grouped, *estimated, *repeated]
-    if len(tried) > 1:
+    if len(models) > 1:
         others = ", ".join(str(row["method"]) for row in models[1:])
         said.append(
             f"The {MODELS[best]} was chosen among {len(tried)} models on the training rows; the "
             f"test rows had no part in that. The others: {others}."
         )
+    interval = None
+    if ids is None:
+        show("resample the threshold", 0, 1)
+        interval = resampled_interval(deciding, curve, rule, boundary.scale)
+        show("resample the threshold", 1, 1)
+    judged_ids = None if ids is None else ids[judge]
+    sizes = len(y) - int(y.sum()), int(y.sum())
     return FittedTable(
         model=shifted,
         name=MODELS[best],
         certificate=certify(named[judge], scores, boundary, confidence, cluster=judged_ids),
         columns=columns,
         target=target,
-        comparison=comparison,
+        comparison=[
+            _compare(name, y[judge], scores > threshold, threshold)
+            for name, threshold in _other_thresholds(boundary, deciding).items()
+        ],
         deciding=deciding,
         judged=(named[judge], scores),
         details=RowDetails(
             own_probability(shifted, X_judge),
-            _groups_of(groups, X, columns, judge),
-            decisions,
+            {name: values[judge] for name, values in groups.items()}
+            or _few_categories(X_judge[columns.categories]),
             cluster=judged_ids,
         ),
         interval=interval,
         notes=(
             *positive_note(positive, labels, sizes),
-            *_notes(len(frame), sizes, target, columns),
+            *_notes(unlabelled, target, sizes, columns),
             *said,
         ),
         counted=" ".join(said),
@@ -246,90 +223,56 @@ def fit_table(
     )
 
 
-def _read_clusters(
-    kept: Any, y: IntArray, columns: Columns, cluster: str | None
-) -> tuple[IntArray | None, str | None, list[str]]:
-    """Return the first row of each row's id, the column of ids, and what is said of it.
+def _find_clusters(
+    kept: Any, y: IntArray, columns: Columns, asked: str | None
+) -> tuple[Any, IntArray, IntArray | None, str | None, list[str]]:
+    """Return rows and classes, the first row of each row's id, the column of ids, and notes.
 
-    None, None where rows are independent. A row without an id is one of its own.
+    None, None where rows are independent. Rows without an id are left out: they may be of anyone,
+    in training or in the test. Where a column may be one of ids, they are rows of their own.
     """
-    found = find_cluster(kept, columns)
-    doubtful = find_doubtful(kept, columns) if found is None else None
-    is_sure = cluster is not None or found is not None
-    if cluster == "none" and cluster not in kept.columns:
-        return None, None, _doubt_rows(found or doubtful)
-    if cluster is not None:
-        check_names("The table", list(kept.columns), [cluster])
-    cluster = cluster or found or doubtful
-    if cluster is None:
-        return None, None, []
-    cells = with_gaps(kept[cluster])
+    found, is_sure = find_cluster(kept, columns)
+    is_sure |= asked is not None
+    name = found if asked in (None, "none") else asked
+    if name is None:
+        return kept, y, None, None, []
+    doubt = (
+        f"Rows of one '{name}' are taken as independent. If they are not, the bounds do not hold "
+        "for new ones."
+    )
+    if asked == "none":
+        return kept, y, None, None, [doubt]
+    notes = []
+    cells = with_gaps(kept[name])
+    gaps = cells.isna().to_numpy()
+    if is_sure and gaps.any():
+        notes.append(f"Rows without '{name}' may be of anyone and are left out: {gaps.sum():,}.")
+        kept, y, cells, gaps = kept[~gaps], y[~gaps], cells[~gaps], gaps[~gaps]
     texts = [
         f"row {i}" if gap else f"id {' '.join(str(cell).split()).casefold()}"
-        for i, (cell, gap) in enumerate(zip(cells, cells.isna(), strict=True))
+        for i, (cell, gap) in enumerate(zip(cells, gaps, strict=True))
     ]
     _, first, place = np.unique(texts, return_index=True, return_inverse=True)
     ids = first[place]
-    for label in (0, 1):
-        n = len(np.unique(ids[y == label]))
-        if n < _LEAST_IDS and not is_sure:
-            return None, None, _doubt_rows(cluster)
-        if n < _LEAST_IDS:
-            raise InvalidInputError(
-                f"Each class needs rows of at least {_LEAST_IDS} different '{cluster}', to learn "
-                f"from and to be judged on, got {n}. Collect more. If rows of one are independent "
-                "all the same, use --cluster none."
-            )
-    doubt = "" if is_sure else ", and may name people or cases"
-    note = (
-        f"'{cluster}' repeats ({len(ids):,} rows of {len(first):,}){doubt}: rows of one stay "
-        "together, and error rates that are bounded are averages over them, each counting once. "
-        "--cluster none takes the rows as independent."
+    fewest = min(len(np.unique(ids[y == label])) for label in (0, 1))
+    if fewest < _LEAST_IDS and not is_sure:
+        return kept, y, None, None, [doubt]
+    if fewest < _LEAST_IDS:
+        raise InvalidInputError(
+            f"Each class needs rows of at least {_LEAST_IDS} different '{name}', to learn from and "
+            f"to be judged on, got {fewest}. Collect more. If rows of one are independent all the "
+            "same, use --cluster none."
+        )
+    notes.append(
+        f"'{name}' repeats ({len(ids):,} rows of {len(first):,})"
+        f"{'' if is_sure else ', and may name people or cases'}: rows of one stay together, and "
+        "error rates that are bounded are averages over them, each counting once. --cluster none "
+        "takes the rows as independent."
     )
-    return ids, cluster, [note]
+    return kept, y, ids, name, notes
 
 
-def _drop_rows_without_id(
-    kept: Any, y: IntArray, columns: Columns, cluster: str | None
-) -> tuple[Any, IntArray, list[str]]:
-    """Leave out rows whose id is not known: they may be of anyone, in training or in the test."""
-    name = cluster if cluster in kept.columns else None
-    if cluster is None:
-        name = find_cluster(kept, columns)
-    gaps = np.zeros(len(y), np.bool_) if name is None else with_gaps(kept[name]).isna().to_numpy()
-    if not gaps.any() or gaps.all():
-        return kept, y, []
-    note = f"Rows without '{name}' may be of anyone and are left out: {int(gaps.sum()):,}."
-    return kept[~gaps], y[~gaps], [note]
-
-
-def _doubt_rows(cluster: str | None) -> list[str]:
-    """Say which rows are taken as independent and may not be."""
-    if cluster is None:
-        return []
-    return [
-        f"Rows of one '{cluster}' are taken as independent. If they are not, the bounds do not "
-        "hold for new ones."
-    ]
-
-
-def _drop_promise(
-    curve: str | ErrorCurve | None, rule: str | Rule | None, ids: IntArray | None
-) -> tuple[str | ErrorCurve | None, list[str]]:
-    """Return the curve, one that promises nothing where floors cannot be promised of clusters."""
-    claims, chosen = choose_claims(curve, rule)
-    if ids is None or not isinstance(chosen, Floors) or not is_promise(claims, chosen):
-        return curve, []
-    if isinstance(claims, ClopperPearson) and set(chosen.asked) <= {"recall", "specificity"}:
-        return curve, []
-    return Empirical(), [
-        "Floors are estimates here, not promises: where ids repeat, only recall and specificity "
-        "can be promised, by the curve clopper-pearson."
-    ]
-
-
-def _split(model: str) -> list[str]:
-    """Return the models that are asked for; raise if one is unknown."""
+def _model_names(model: str) -> list[str]:
     names = [name.strip() for name in model.split(",")]
     for name in names:
         if name not in MODELS:
@@ -349,14 +292,33 @@ def _loss(model: BoundShiftClassifier) -> float:
     return boundary.loss
 
 
-def _sample(y: Any, scores: FloatArray, labels: tuple[Any, Any]) -> ScoreSample:
-    return replace(ScoreSample.from_labels(y == labels[1], scores), labels=labels)
+def _other_thresholds(boundary: Boundary, deciding: ScoreSample) -> dict[str, float]:
+    """Return where ours and other methods that only move the threshold put it."""
+    is_probability = boundary.scale == "probability"
+    found = {
+        "boundshift": boundary.threshold,
+        "untouched": 0.5 if is_probability else 0.0,
+        "tuned threshold, balanced accuracy": decide(deciding, Empirical(), Sum()).threshold,
+        "tuned threshold, G-mean": decide(deciding, Empirical(), GMean(0.0)).threshold,
+    }
+    share = deciding.n_samples[1] / sum(deciding.n_samples)
+    return found | ({"prior threshold": share} if is_probability else {})
 
 
-def _notes(n_rows: int, sizes: tuple[int, int], target: str, columns: Columns) -> Iterator[str]:
-    """Say what is unusual about the table."""
-    if sum(sizes) < n_rows:
-        yield f"{n_rows - sum(sizes)} rows without a value of '{target}' are left out."
+def _compare(method: str, y: IntArray, flagged: Any, threshold: float) -> dict[str, Any]:
+    metrics = binary_metrics(y == 1, flagged, pos_label=True)
+    return {"method": method} | {n: metrics[n] for n in METRICS_COMPARED} | {"threshold": threshold}
+
+
+def _few_categories(words: Any) -> dict[str, NDArray[Any]]:
+    """Return categories with few values, as groups of the report."""
+    found = {name: np.asarray(words[name], dtype=object) for name in words}
+    return {name: v for name, v in found.items() if len(set(map(str, v))) <= MOST_LEVELS}
+
+
+def _notes(unlabelled: int, target: str, sizes: tuple[int, int], columns: Columns) -> Iterator[str]:
+    if unlabelled:
+        yield f"{unlabelled} rows without a value of '{target}' are left out."
     for name, why in columns.left_out.items():
         yield f"Column '{name}' is left out: {why.value}."
     for name in columns.numbers:
@@ -379,10 +341,8 @@ def find_copies(X: Any, y: IntArray) -> tuple[IntArray, list[str]]:
     positive = np.bincount(group, weights=y)
     mixed = (positive > 0) & (positive < sizes)
     n = len(y) - len(first)
-    if sizes[mixed].sum() > sizes[(sizes > 1) & ~mixed].sum():
+    if n == 0 or sizes[mixed].sum() > sizes[(sizes > 1) & ~mixed].sum():
         return np.arange(len(y)), []
-    if n == 0:
-        return first[group], []
     rows = "1 row has" if n == 1 else f"{n:,} rows have"
     return first[group], [
         f"{rows} the same features as an earlier row and stay on its side of the split. If they "
@@ -390,43 +350,24 @@ def find_copies(X: Any, y: IntArray) -> tuple[IntArray, list[str]]:
     ]
 
 
-def split_rows(y: IntArray, seed: int, copies: IntArray) -> tuple[IntArray, IntArray]:
-    """Return training and test rows, stratified; a copy goes where its first row goes."""
+def split_rows(y: IntArray, seed: int, together: IntArray) -> tuple[IntArray, IntArray]:
+    """Return training and test rows, stratified; a row goes where the first of its own goes."""
     rows = np.arange(len(y))
     drawn = train_test_split(rows, test_size=_TEST_SHARE, stratify=y, random_state=seed)
-    is_test = np.isin(copies, drawn[1])
+    is_test = np.isin(together, drawn[1])
     rows = np.concatenate(drawn)
     train, test = rows[~is_test[rows]], rows[is_test[rows]]
     if min(len(np.unique(y[part])) for part in (train, test)) < 2:
         raise InvalidInputError(
             "Each class must have rows to learn from and others to be judged on, but too many "
-            f"rows belong together: {len(np.unique(copies))} of {len(y)} differ in their features "
-            "or ids. Collect other rows, or use another --seed."
+            f"rows belong together: {len(np.unique(together))} of {len(y)} differ in their "
+            "features or ids. Collect other rows, or use another --seed."
         )
     return train, test
 
 
-def _groups_of(
-    asked: Mapping[str, NDArray[Any]], X: Any, columns: Columns, rows: IntArray
-) -> dict[str, NDArray[Any]]:
-    """Return groups of the test rows: columns asked for, else categories with few values."""
-    words = {name: np.asarray(X[name], dtype=object)[rows] for name in columns.categories}
-    few = {name: v for name, v in words.items() if len(set(map(str, v))) <= MOST_LEVELS}
-    return {name: values[rows] for name, values in asked.items()} or few
-
-
-def _retrain(pipeline: Any, X: Any, y: IntArray, X_test: Any, seed: int) -> dict[str, BoolArray]:
-    """Return what methods that train anew decide on the test rows."""
-    seeded = set_random_states(clone(pipeline), seed)
-    preparation = seeded[:-1].fit(X)
-    with _quiet():
-        return retrained_decisions(
-            seeded[-1], preparation.transform(X), y, preparation.transform(X_test), seed
-        )
-
-
-def make_preparation(columns: Columns) -> Any:
-    """Return a transformer of a table: gaps filled, numbers scaled, categories one-hot encoded.
+def make_model(name: str, columns: Columns) -> Pipeline:
+    """Return an untrained model with its preparation, with scikit-learn's defaults.
 
     A missing number becomes the median, and an indicator column says so; a missing category is a
     category. The 30 most frequent categories of a column count; the others, and those not seen in
@@ -438,30 +379,8 @@ def make_preparation(columns: Columns) -> Any:
         max_categories=_MOST_CATEGORIES,
         sparse_output=False,
     )
-    missing = SimpleImputer(strategy="constant", fill_value="missing")
-    return ColumnTransformer(
-        [
-            ("numbers", numbers, columns.numbers),
-            ("categories", make_pipeline(missing, encoder), columns.categories),
-        ]
+    categories = make_pipeline(SimpleImputer(strategy="constant", fill_value="missing"), encoder)
+    prepared = ColumnTransformer(
+        [("numbers", numbers, columns.numbers), ("categories", categories, columns.categories)]
     )
-
-
-def make_model(name: str, columns: Columns) -> Any:
-    """Return an untrained model with its preparation, with scikit-learn's defaults."""
-    makers = {
-        "logistic": lambda: LogisticRegression(max_iter=1000),
-        "svm": SVC,
-        "forest": RandomForestClassifier,
-        "boosting": HistGradientBoostingClassifier,
-        "mlp": lambda: MLPClassifier(early_stopping=True, n_iter_no_change=20),
-    }
-    return Pipeline([("columns", make_preparation(columns)), ("classifier", makers[name]())])
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Ignore warnings of models that did not converge."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        yield
+    return Pipeline([("columns", prepared), ("classifier", _MAKERS[name]())])

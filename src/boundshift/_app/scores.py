@@ -20,7 +20,7 @@ from boundshift._boundary import decide, decide_by_row, decide_on
 from boundshift._promises.certificate import Certificate, certify_boundary
 from boundshift._promises.zone import Zone, find_zone
 from boundshift._result.boundary import Boundary, warn_of
-from boundshift._scores import Scale, ScoreSample
+from boundshift._scores import ScoreSample
 from boundshift._typing import BoolArray, FloatArray
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
@@ -293,7 +293,7 @@ def resampled_interval(
     sample: ScoreSample,
     curve: str | ErrorCurve | None,
     rule: str | Rule | None,
-    scale: Scale = "raw",
+    scale: str = "raw",
 ) -> tuple[float, float] | None:
     """Return the bootstrap interval of the threshold; None if it would take over three seconds."""
     from boundshift._promises.interval import threshold_interval

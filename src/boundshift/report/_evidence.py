@@ -51,8 +51,6 @@ class RowDetails:
         The model's own probability of the positive class, for the calibration.
     groups : mapping from str to array-like, default={}
         Columns whose values divide the rows into groups, such as a region.
-    decisions : mapping from str to array-like of bool, default={}
-        Rows flagged by methods of the comparison that have no threshold.
     row_cost : array-like of shape (n_samples,) or (n_samples, 2), default=None
         Cost of a wrong decision on each row, if the boundary was chosen by such costs.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -65,7 +63,6 @@ class RowDetails:
 
     probability: ArrayLike | None = None
     groups: Mapping[str, Any] = field(default_factory=dict)
-    decisions: Mapping[str, ArrayLike] = field(default_factory=dict)
     row_cost: ArrayLike | None = None
     sample_weight: ArrayLike | None = None
     column: str | None = None
@@ -90,7 +87,6 @@ class RowDetails:
         return RowDetails(
             probability,
             {str(k): _column("groups", v, n) for k, v in self.groups.items()},
-            {str(k): _column("decisions", v, n).astype(bool) for k, v in self.decisions.items()},
             None if self.row_cost is None else as_row_cost(self.row_cost, n),
             None if self.sample_weight is None else as_weights(self.sample_weight, n),
             self.column,

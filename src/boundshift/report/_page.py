@@ -97,8 +97,8 @@ def collect_facts(
         Share of the positive class where decisions are made, for precision and alarms; None takes
         that of the rule, else that of the rows of the verdict.
     details : RowDetails, default=None
-        The model's own probabilities, groups, decisions of other methods, and the costs or weights
-        that chose the boundary, for the rows of the verdict in their order.
+        The model's own probabilities, groups, and the costs or weights that chose the boundary,
+        for the rows of the verdict in their order.
     columns : sequence of ColumnUse, default=()
         How the columns of a table were used.
     shell : str, default=None

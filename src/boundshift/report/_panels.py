@@ -156,8 +156,6 @@ def compare(methods: Sequence[Mapping[str, Any]] | None, evidence: Evidence) -> 
         name, threshold = method["method"], method.get("threshold", np.nan)
         if name not in _OURS and is_finite(threshold):
             decided[name] = np.asarray(evidence.scores > threshold)
-        elif name not in _OURS and name in evidence.details.decisions:
-            decided[name] = np.asarray(evidence.details.decisions[name], dtype=np.bool_)
     judged = {name: _judge(made, evidence) for name, made in decided.items()}
     sign = 1 if aim_of(evidence.boundary.rule).greater else -1
 
