@@ -1,7 +1,5 @@
 """Boundaries by group: their formula, their table, and that shrinkage helps small groups."""
 
-import sqlite3
-
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -128,21 +126,6 @@ def test_the_table_counts_rows(rows):
         assert line["precision"] == pytest.approx(y[mine & (predicted == 1)].mean())
         assert line["miss_rate"] == pytest.approx(1 - predicted[mine & (y == 1)].mean())
         assert line["false_alarm_rate"] == pytest.approx(predicted[mine & (y == 0)].mean())
-
-
-def test_sql_decides_alike(rows):
-    y, s, by = rows
-    by = np.where(by == "a", "it's", by)
-    found = find_boundaries(y, s, by)
-    seen = np.append(by, ["new"])
-    table = sqlite3.connect(":memory:")
-    table.execute("create table t (risk real, site text)")
-    scores = np.append(s, 0.9)
-    table.executemany(
-        "insert into t values (?, ?)", zip(scores.tolist(), seen.tolist(), strict=True)
-    )
-    query = f"select {found.to_sql('risk', by='site', dialect='sqlite')} from t order by rowid"
-    assert [row[0] for row in table.execute(query)] == found.predict(scores, seen).tolist()
 
 
 def test_a_group_without_a_class_has_the_common_boundary(rows):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,17 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from boundshift._boundary import choose_claims, decide
 from boundshift._result.boundary import Boundary, restate
 from boundshift._result.records import Record
-from boundshift._result.sql import group_expression
 from boundshift._scores import Scale, Scores, ScoreSample
 from boundshift._search import ErrorsAt, Found, search_between, search_gaps, search_line
 from boundshift._status import Status
-from boundshift._validation import (
-    as_column,
-    as_known_scores,
-    as_positive,
-    as_rows,
-    count_missing,
-)
+from boundshift._validation import as_column, as_known_scores, as_positive, as_rows, count_missing
 from boundshift.curves import CountCurve, ErrorCurve, SupportRadius
 from boundshift.curves._base import Claim, PairCurve
 from boundshift.curves._counts import ConfidenceCurve
@@ -110,51 +104,23 @@ class GroupBoundaries(Record, Mapping[Any, Boundary]):
 
         They are counted among the rows that decided. A share of no rows is NaN.
         """
-
-        def row(group: Any, boundary: Boundary) -> dict[str, Any]:
-            negatives, positives, false_alarms, misses = self.counts[group]
+        rows = []
+        for group, (negatives, positives, false_alarms, misses) in self.counts.items():
             flagged, n = false_alarms + positives - misses, negatives + positives
-            return {
-                "group": group,
-                "rows": n,
-                "positives": positives,
-                "threshold": boundary.threshold,
-                "false_alarm_rate": false_alarms / negatives if negatives else float("nan"),
-                "miss_rate": misses / positives if positives else float("nan"),
-                "flagged": flagged / n if n else float("nan"),
-                "precision": (positives - misses) / flagged if flagged else float("nan"),
-                "status": boundary.status.name,
-            }
-
-        return [row(group, boundary) for group, boundary in self.boundaries.items()]
-
-    def to_sql(self, column: str | Sequence[str], by: str, dialect: str = "ansi") -> str:
-        """Return an SQL expression for the label of a row, with a case for each group.
-
-        Parameters
-        ----------
-        column : str or sequence of str
-            Column of scores, as in :meth:`Boundary.to_sql`.
-        by : str
-            Column of groups; unknown groups have the common boundary.
-        dialect : str, default="ansi"
-            As in :meth:`Boundary.to_sql`.
-        """
-        cuts = {group: boundary.threshold for group, boundary in self.boundaries.items()}
-        return group_expression(
-            column, by, cuts, self.common.threshold, self.common.labels, dialect
-        )
-
-    def _impossible(self) -> str | None:
-        if not 0 <= self.rows < float("inf"):
-            return "rows"
-        if any(boundary.labels != self.common.labels for boundary in self.boundaries.values()):
-            return "boundaries"
-        possible = set(self.counts) == set(self.boundaries)
-        for n in self.counts.values():
-            possible &= all(isinstance(count, int) for count in n)
-            possible &= 0 <= n.false_alarms <= n.negatives and 0 <= n.misses <= n.positives
-        return None if possible else "counts"
+            rows.append(
+                {
+                    "group": group,
+                    "rows": n,
+                    "positives": positives,
+                    "threshold": self[group].threshold,
+                    "false_alarm_rate": false_alarms / negatives if negatives else math.nan,
+                    "miss_rate": misses / positives if positives else math.nan,
+                    "flagged": flagged / n,
+                    "precision": (positives - misses) / flagged if flagged else math.nan,
+                    "status": self[group].status.name,
+                }
+            )
+        return rows
 
 
 def find_boundaries(
@@ -241,13 +207,11 @@ def find_boundaries(
     units = everyone.from_units(scores)
     boundaries, counts = {}, {}
     for code, group in enumerate(groups):
-        mine = codes == code
-        sample = replace(
-            everyone,
-            negative=Scores(np.sort(units[mine & ~is_positive])),
-            positive=Scores(np.sort(units[mine & is_positive])),
+        classes = (
+            np.sort(units[(codes == code) & (is_positive == side)]) for side in (False, True)
         )
-        boundary = common
+        negative, positive = map(Scores, classes)
+        sample, boundary = replace(everyone, negative=negative, positive=positive), common
         if all(sample.n_samples):
             boundary = _decide_group(sample, everyone, curve, rule, m)
         elif isinstance(curve, ConfidenceCurve):
@@ -325,10 +289,5 @@ def _encode(
             "them a group of their own."
         )
     known: dict[Any, int] = {}
-    try:
-        codes = np.array([known.setdefault(group, len(known)) for group in given.tolist()], np.intp)
-    except TypeError:
-        raise InvalidInputError(
-            f"`by` must hold names or numbers, got {given[0]!r}. Pass one value for each row."
-        ) from None
+    codes = np.array([known.setdefault(group, len(known)) for group in given.tolist()], np.intp)
     return list(known), codes

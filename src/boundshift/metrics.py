@@ -197,7 +197,7 @@ def metrics_at(
         _, pos_label = read_threshold(thresholds, pos_label, y_true)
     sample = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=False)
     if isinstance(thresholds, Boundary):
-        thresholds.check_scale(*sample.extremes, sum(sample.n_samples))
+        thresholds._check_scale(*sample.extremes, sum(sample.n_samples))
         thresholds = thresholds.threshold
     at, n = _cuts(sample, thresholds), sample.n_samples
     odds = None

@@ -22,7 +22,7 @@ import numpy as np
 from boundshift import Boundary, InvalidInputError, Monitor, certify, find_boundary, load, save
 from boundshift._app.scores import ScoreTable
 from boundshift._app.tables import read_frame
-from boundshift._promises.zone import Zone, find_zone
+from boundshift._promises.zone import find_zone
 from boundshift.streaming import scan_boundary
 
 __all__ = ["TARGETS"]
@@ -199,24 +199,11 @@ def record_texts() -> dict[type, str]:
 
 
 def records(rng: random.Random) -> None:
-    """Attack the readers of records; what they take can be stored, said and used again."""
+    """Attack the readers of records."""
     kind, text = rng.choice(list(record_texts().items()))
     raw = changed_json(text, rng)
     found = attempt(lambda: kind.from_json(raw))  # type: ignore[attr-defined]
-    if found is None:
-        return
-    assert isinstance(found, kind)
-    assert str(found)
-    again = kind.from_json(found.to_json())  # type: ignore[attr-defined]
-    if isinstance(found, Boundary):
-        assert again.threshold == found.threshold
-        return
-    assert again == found
-    if isinstance(found, Monitor):
-        labels = list(found.certificate.labels)
-        attempt(lambda: found.update([labels[0], labels[-1]], [0.0, 1.0]))
-    elif isinstance(found, Zone):
-        assert len(found.predict([0.0, 50.0, 200.0], unsure="ask")) == 3
+    assert found is None or isinstance(found, kind)
 
 
 @cache

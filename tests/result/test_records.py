@@ -86,66 +86,20 @@ def test_a_class_without_rows_comes_back():
     assert Certificate.from_json(record.to_json()).n_samples == (0, 20)
 
 
-def inside(place, change):
-    """Change the first of a list of objects."""
-    return lambda stored: {place: [stored[place][0] | change, *stored[place][1:]]}
-
-
-def of_counts(counts):
-    """Return a change of the first group's counts."""
-
-    def change(stored):
-        kept = stored["counts"]
-        return {"counts": kept | {"values": [counts, *kept["values"][1:]]}}
-
-    return change
-
-
-ALARM = {
-    "label": 0, "row": 1, "when": None, "since_row": 1, "since": None,
-    "wrong": 1, "n_samples": 1, "bound": 0.1, "level": 0.05,
-}  # fmt: skip
 CHANGES = {
     Boundary: [
-        {"curve": 3}, {"rule": {"name": 3}}, {"rule": {"name": "cost", "false_positive": []}},
-        {"geometry": {"deltas": [0, 0]}}, {"version": 1}, {"version": 3}, {"version": True},
-        {"threshold": True}, {"wrong": ["few", 1]}, {"errors": [1.0]}, {"labels": ["yes"]},
-        {"status": "BALANCED"}, {"status": []}, {"threshold": "NaN"}, {"loss": 10**400},
-        {"labels": 7}, {"labels": [1, 1]}, {"scale": "odds"}, {"format": "boundshift.zone"},
+        {"version": 1}, {"version": 3}, {"format": "boundshift.zone"}, {"threshold": True},
+        {"wrong": ["few", 1]}, {"errors": [1.0]}, {"labels": 7}, {"status": "BALANCED"},
+        {"loss": 10**400}, {"curve": 3}, {"rule": {"name": "cost", "false_positive": []}},
+        {"geometry": {"deltas": [0, 0]}},
     ],
-    Zone: [
-        {"low": 9.0, "high": 1.0}, {"low": "NaN"}, {"labels": [1, 1]}, {"errors": [2.0, 0.1]},
-        {"n_samples": [-1, 5]}, {"confidence": 3.0}, {"reason": None},
-    ],
-    Certificate: [
-        {"error_bounds": ["a", "b"]}, {"error_bounds": [0.1, 1.5]}, {"error_bounds": ["NaN", 0.1]},
-        {"error_bounds": [0.1]}, {"error_bounds": 0.1}, {"errors": ["a", "b"]}, {"wrong": [-1, 0]},
-        {"wrong": [1, 10**6]}, {"n_samples": [10**400, 5]}, {"labels": [1, 1]},
-        {"labels": [[1], 2]}, {"labels": []}, {"confidence": 1}, {"confidence": "0.95"},
-        {"threshold": "a"}, {"threshold": "Infinity"}, {"status": "guaranteed"}, {"joint": 1},
-        {"reason": None}, {"method": 3}, {"scale": "odds"},
-    ],
+    Zone: [{"low": "few"}, {"labels": [1]}, {"reason": None}],
+    Certificate: [{"error_bounds": 0.1}, {"confidence": "0.95"}, {"status": "guaranteed"}],
     GroupBoundaries: [
-        {"version": 2}, {"common": None}, {"rows": -1.0}, {"rows": "Infinity"}, {"boundaries": {}},
-        {"boundaries": {"labels": ["a"], "values": []}}, {"counts": {"labels": [], "values": []}},
-        {"counts": {"labels": ["a", "a"], "values": [[5, 5, 0, 0]] * 2}}, {"boundaries": ["a"]},
-        of_counts([5, 5, 6, 0]), of_counts([5, 5, 0.5, 0]), of_counts([5, 5, 1]),
-        lambda stored: {"common": find_boundary(["no", "yes"] * 9, [0, 1] * 9).to_dict()},
+        {"version": 2}, {"common": None}, {"boundaries": {}}, {"boundaries": ["a"]},
+        {"counts": {"labels": ["a"], "values": []}},
     ],
-    Monitor: [
-        lambda stored: {"classes": stored["classes"][:1]}, {"classes": None}, {"rows": -5},
-        lambda stored: {"classes": [{k: v for k, v in c.items() if k != "log_starts"}
-                                    for c in stored["classes"]]},
-        {"rows": "5"}, {"rows": 1e400}, {"threshold": "x"}, {"certificate": {}},
-        inside("classes", {"n_samples": 10**9}), inside("classes", {"n_samples": 3, "wrong": 5}),
-        inside("classes", {"log_e_value": "much"}),
-        inside("classes", {"log_e_value": "NaN"}), inside("classes", {"log_starts": [0.0]}),
-        inside("classes", {"points": [[1, 2]]}),
-        inside("classes", {"points": [["a", None, 1, 1, 0.0]]}), inside("classes", {"last": 5}),
-        inside("classes", {"last": [1, []]}), inside("classes", {"alarm": "yes"}),
-        inside("classes", {"alarm": ALARM | {"level": []}}),
-        inside("classes", {"log_e_value": float("inf")}),
-    ],
+    Monitor: [{"classes": None}, {"rows": "5"}, {"threshold": "x"}, {"certificate": {}}],
 }  # fmt: skip
 
 
@@ -153,16 +107,15 @@ CHANGES = {
 def test_a_record_that_cannot_be_is_refused(kind):
     stored = json.loads(json.dumps(made(kind).to_dict()))
     for change in CHANGES[kind]:
-        changed = stored | (change(stored) if callable(change) else change)
-        with pytest.raises(InvalidInputError, match=r"must|cannot"):
-            kind.from_dict(changed)
+        with pytest.raises(InvalidInputError, match="must"):
+            kind.from_dict(stored | change)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_missing_field_is_named(kind):
     stored = made(kind).to_dict()
     name = {GroupBoundaries: "common", Monitor: "certificate"}.get(kind, "labels")
-    with pytest.raises(InvalidInputError, match=f"must be an object with the fields .*{name}"):
+    with pytest.raises(InvalidInputError, match=f"must have the fields .*missing: {name}"):
         kind.from_dict({key: value for key, value in stored.items() if key != name})
 
 

@@ -23,7 +23,6 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from operator import gt
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -409,27 +408,6 @@ class Certificate(Record):
             }
         return RateBounds(**shares, prevalence=ends, confidence=self.confidence, status=self.status)
 
-    def _impossible(self) -> str | None:
-        n_classes = len(self.labels)
-        if n_classes < 2 or len(set(self.labels)) < n_classes:
-            return "labels"
-        for name in ("error_bounds", "floors", "wrong", "n_samples", "errors"):
-            if len(getattr(self, name)) != n_classes:
-                return name
-        for name in ("error_bounds", "floors"):
-            if not all(0 <= value <= 1 for value in getattr(self, name)):
-                return name
-        if not 0 <= self.confidence < 1:
-            return "confidence"
-        clusters = self.n_samples if self.n_clusters is None else self.n_clusters
-        if len(clusters) != n_classes or any(map(gt, clusters, self.n_samples)):
-            return "n_samples"
-        if min(self.wrong) < 0 or any(map(gt, self.wrong, self.n_samples)):
-            return "wrong"
-        if self.scale not in (None, "raw", "probability"):
-            return "scale"
-        return None if self.threshold is None or math.isfinite(self.threshold) else "threshold"
-
 
 def _read_prevalence(prevalence: Prevalence, n_samples: tuple[int, ...]) -> float | tuple[int, int]:
     """Return a known prevalence, or the counts (positives, rows) that estimate it."""
@@ -736,7 +714,7 @@ def read_scores(
         raise InvalidInputError(f"`{name}` must have rows, got none. Pass scores of some rows.")
     check_finite(scores, name)
     if isinstance(threshold, Boundary):
-        threshold.check_scale(float(scores.min()), float(scores.max()), len(scores))
+        threshold._check_scale(float(scores.min()), float(scores.max()), len(scores))
     return scores
 
 

@@ -174,18 +174,6 @@ class _State(Record):
     _format: ClassVar[str] = "boundshift.monitor"
     _version: ClassVar[int] = 3
 
-    def _impossible(self) -> str | None:
-        if not isinstance(self.rows, int) or self.rows < 0:
-            return "rows"
-        numbers = [[b.log_e_value, *b.log_ratios, *(p[4] for p in b.points)] for b in self.classes]
-        is_possible = len(self.classes) == len(self.certificate.labels) and all(
-            0 <= bet.wrong <= bet.n_samples <= self.rows
-            and len(bet.log_starts) == len(bet.log_ratios) == len(ODDS_RATIOS)
-            and all(map(math.isfinite, each))
-            for bet, each in zip(self.classes, numbers, strict=True)
-        )
-        return None if is_possible else "classes"
-
 
 class Monitor:
     r"""Watch whether a certificate still holds, as labelled rows arrive after deployment.

@@ -228,16 +228,6 @@ class Zone(Record):
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"
 
-    def _impossible(self) -> str | None:
-        if not self.low <= self.high:
-            return "low"
-        if self.labels[0] == self.labels[1]:
-            return "labels"
-        if min(self.n_samples) < 0:
-            return "n_samples"
-        shares = {"errors": self.errors, "unsure": self.unsure, "confidence": (self.confidence,)}
-        return next((k for k, v in shares.items() if not 0 <= min(v) <= max(v) <= 1), None)
-
     def __str__(self) -> str:
         return (
             f"{self.labels[0]} up to {self.low:.6g}, {self.labels[1]} above {self.high:.6g}, "

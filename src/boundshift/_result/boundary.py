@@ -22,7 +22,7 @@ from boundshift.curves import ErrorCurve
 from boundshift.curves._counts import ConfidenceCurve
 from boundshift.curves._paper import SupportGeometry
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.rules import Cost, Floors, Rule
+from boundshift.rules import Floors, Rule
 
 Pair = tuple[float, float]
 # Rounding may leave a probability this far outside [0, 1].
@@ -109,22 +109,10 @@ class Boundary(Record):
     _version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
-        labels, wrong = self.labels, self.wrong
-        refused = ""
-        if not math.isfinite(self.threshold):
-            refused = f"`threshold` must be a finite number, got {self.threshold!r}"
-        elif labels[0] == labels[1]:
-            refused = f"`labels` must be two different ones, got {labels[0]!r} and {labels[1]!r}"
-        elif self.scale not in ("raw", "probability"):
-            refused = f"`scale` must be 'raw' or 'probability', got {self.scale!r}"
-        for rows, n, error in zip(wrong, self.n_samples, self.errors, strict=True):
-            if not (n > 0 or (n == 0 and math.isnan(error))):
-                refused = f"`n_samples` must be above 0 where an error is known, got {n!r}"
-            elif not 0 <= rows <= n * (1 + 1e-9):  # sums of weights differ in their last digit
-                refused = f"`wrong` must be from 0 to the rows of each class, {n!r}, got {wrong!r}"
-        if refused:
+        if not math.isfinite(self.threshold) or self.labels[0] == self.labels[1]:
             raise InvalidInputError(
-                f"{refused}. Find the boundary again, or store it again with to_json or save."
+                "`threshold` must be a finite number and `labels` two different ones, got "
+                f"{self.threshold!r} and {self.labels!r}. Find the boundary again."
             )
 
     @property
@@ -149,29 +137,16 @@ class Boundary(Record):
     def caution(self) -> str:
         """Warning that nearly every row of a class is on the wrong side; empty if none is due.
 
-        With a cap on flagged rows, which asks for few alarms, only no alarm at all is named.
+        With a cap on flagged rows, which asks for few alarms, only a class lost whole is named.
         """
-        if isinstance(self.rule, Floors) and self.rule.flagged is not None:
-            if sum(self.n_samples) and self.wrong == (0, self.n_samples[1]):
-                return (
-                    f"No row is flagged: every row is predicted as {self.labels[0]!r}. Use "
-                    "then='recall' with the cap, or raise the cap."
-                )
-            return ""
-        if isinstance(self.rule, Cost):
-            for i in (0, 1):
-                if self.wrong[i] == self.n_samples[i] > 0 == self.wrong[1 - i]:
-                    return (
-                        f"At these costs calling every row {self.labels[1 - i]!r} is cheapest, "
-                        "whatever its score."
-                    )
+        is_capped = isinstance(self.rule, Floors) and self.rule.flagged is not None
         for i in (0, 1):
-            if self.wrong[i] >= _USELESS * self.n_samples[i] > 0:
+            if self.wrong[i] >= (1.0 if is_capped else _USELESS) * self.n_samples[i] > 0:
                 return (
                     f"{self.wrong[i]:.6g} of {self.n_samples[i]:.6g} rows of class "
-                    f"{self.labels[i]!r} are on the wrong side: nearly every row is predicted as "
-                    f"{self.labels[1 - i]!r}. Use another rule, or a model that separates the "
-                    "classes."
+                    f"{self.labels[i]!r} are on the wrong side: by this rule it is best to predict "
+                    f"nearly every row as {self.labels[1 - i]!r}. Use another rule, or a model "
+                    "that separates the classes."
                 )
         return ""
 
@@ -221,37 +196,12 @@ class Boundary(Record):
         scores = as_known_scores(y_score)
         if scores.size:
             low, high = float(scores.min()), float(scores.max())
-            self.check_scale(low, high, scores.size, refuse=False)
+            self._check_scale(low, high, scores.size, refuse=False)
         above = scores > self.threshold
         return answer_in_kind(y_score, np.array(self.labels)[above.astype(np.intp)])
 
-    def check_scale(self, low: float, high: float, n_samples: int, *, refuse: bool = True) -> None:
-        """Raise or warn if scores are not on the scale of the boundary.
-
-        Parameters
-        ----------
-        low, high : float
-            The least and the largest score.
-        n_samples : int
-            Number of scores.
-        refuse : bool, default=True
-            Whether probabilities are refused by a boundary on raw scores; False warns.
-
-        Raises
-        ------
-        InvalidInputError
-            If the boundary is on probabilities and a score is outside [0, 1]. Or if the boundary
-            is on raw scores, its threshold is outside [0, 1] and all scores are inside, which is
-            unlikely for that number of rows.
-
-        Examples
-        --------
-        >>> import boundshift
-        >>> boundary = boundshift.find_boundary([0, 0, 0, 1, 1], [0.1, 0.2, 0.3, 0.7, 0.8])
-        >>> boundary.check_scale(-2.5, 3.1, 100)
-        Traceback (most recent call last):
-        boundshift.exceptions.InvalidInputError: `y_score` must be probabilities, as the ...
-        """
+    def _check_scale(self, low: float, high: float, n_samples: int, *, refuse: bool = True) -> None:
+        """Raise, or warn, if scores between two numbers are not on the scale of the boundary."""
         share = 1.0  # expected on one side of the threshold
         if not 0.0 <= self.threshold <= 1.0:
             flagged = (self.wrong[0] + self.n_samples[1] - self.wrong[1]) / sum(self.n_samples)

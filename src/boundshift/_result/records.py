@@ -24,11 +24,10 @@ from boundshift.curves._clusters import Betting
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import RULES, Rule
 
-_HUGE = 10**300  # Integers of JSON are unbounded; floats are not.
 _WORDS = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 _REMEDY = "It was damaged or changed: compute it again and store it with to_json."
-_KINDS = {float: "a number", int: "a count", str: "text", bool: "true or false"}
-_SOLVERS = {"exact": Exact, "slsqp": SLSQP}
+_KNOWN: dict[str, Any] = {**CURVES, Betting.name: Betting, **RULES, "exact": Exact, "slsqp": SLSQP}
+"""Name → class of curves, rules and solvers."""
 
 
 class Record:
@@ -65,15 +64,12 @@ class Record:
         Raises
         ------
         InvalidInputError
-            If it is another record, one of another release, or a field is missing or impossible.
+            If it is another record, one of another release, or a field is missing or of another
+            kind.
         """
-        check_format(stored, cls._format, cls._version)
-        found: Self = _decode_fields(cls, stored, f"A {cls._format}")
-        wrong = found._impossible()
-        if wrong:
-            raise InvalidInputError(
-                f"'{wrong}' of a {cls._format} cannot be {str(stored.get(wrong))[:100]}. {_REMEDY}"
-            )
+        needed = [f.name for f in fields(cls) if f.default is MISSING]  # type: ignore[arg-type]
+        check_format(stored, cls._format, cls._version, tuple(needed))
+        found: Self = _decode_fields(cls, stored)
         return found
 
     def to_json(self) -> str:
@@ -85,46 +81,40 @@ class Record:
         """Return the record that :meth:`to_json` has written."""
         return cls.from_dict(read_json(text, f"A {cls._format}"))
 
-    def _impossible(self) -> str | None:
-        """Return the name of the first field with an impossible value."""
-        return None
 
-
-class _Unknown:
+@dataclass(frozen=True)
+class _UnknownCurve(ErrorCurve):
     """Settings that are kept as stored, since this installation has no class for their name."""
 
     name = "unknown"
-    settings: tuple[tuple[str, Any], ...]
-
-    def _refuse(self) -> InvalidInputError:
-        return InvalidInputError(
-            f"A stored curve or rule must be one of {', '.join([*CURVES, *RULES])} to be "
-            f"evaluated, got {dict(self.settings)!r}. Pass the object of the module that has it."
-        )
-
-
-@dataclass(frozen=True)
-class _UnknownCurve(_Unknown, ErrorCurve):
     claim = Claim.NOMINAL
     settings: tuple[tuple[str, Any], ...] = ()
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
-        raise self._refuse()
+        raise _not_known(self.settings)
 
 
 @dataclass(frozen=True)
-class _UnknownRule(_Unknown, Rule):
+class _UnknownRule(Rule):
+    name = "unknown"
     settings: tuple[tuple[str, Any], ...] = ()
 
     def value(self, negative: Any, positive: Any, n_samples: tuple[float, float]) -> Any:
-        raise self._refuse()
+        raise _not_known(self.settings)
+
+
+def _not_known(settings: tuple[tuple[str, Any], ...]) -> InvalidInputError:
+    return InvalidInputError(
+        f"A stored curve or rule must be one of {', '.join(_KNOWN)} to be evaluated, got "
+        f"{dict(settings)!r}. Pass the object of the module that has it."
+    )
 
 
 def _encode(value: Any, *, as_text: bool = False) -> Any:
     """Return a value as JSON can carry it; as text, if asked for, where it cannot."""
     if isinstance(value, Record):
         return value.to_dict()
-    if isinstance(value, _Unknown):
+    if isinstance(value, _UnknownCurve | _UnknownRule):
         return dict(value.settings)
     if isinstance(value, Status):
         return value.name
@@ -140,10 +130,8 @@ def _encode(value: Any, *, as_text: bool = False) -> Any:
         return [_encode(item, as_text=as_text) for item in value]
     if isinstance(value, float | np.floating) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    if value is None:
-        return None
     try:
-        return as_label(value)
+        return None if value is None else as_label(value)
     except InvalidInputError:
         if as_text:
             return repr(value)
@@ -166,8 +154,26 @@ def as_label(label: Any) -> bool | int | float | str:
     )
 
 
+def _decode_fields(cls: type[Any], stored: Any) -> Any:
+    hints = get_type_hints(cls)
+    given = {f.name: stored[f.name] for f in fields(cls) if f.name in stored}
+    return cls(**{name: _decode(hints[name], value, name) for name, value in given.items()})
+
+
 def _decode(hint: Any, value: Any, name: str) -> Any:
-    """Return the value that was encoded, of this type; raise if it has another type."""
+    """Return the value that was encoded, of this type; raise if it is of another kind."""
+    try:
+        return _parse(hint, value, name)
+    except InvalidInputError:
+        raise
+    except (AttributeError, KeyError, OverflowError, TypeError, ValueError) as error:
+        kind = getattr(hint, "__name__", hint)
+        raise InvalidInputError(
+            f"'{name}' must be of the type {kind}, got {str(value)[:100]!r} ({error}). {_REMEDY}"
+        ) from None
+
+
+def _parse(hint: Any, value: Any, name: str) -> Any:
     origin, inner = get_origin(hint), get_args(hint)
     if hint is Any:
         return as_label(value)
@@ -179,102 +185,64 @@ def _decode(hint: Any, value: Any, name: str) -> Any:
             with suppress(InvalidInputError):
                 return _decode(member, value, name)
         return _decode(last, value, name)
-    if origin is list and isinstance(value, list):
+    if origin is list:
         return [_decode(inner[0], item, name) for item in value]
-    if origin is tuple or hasattr(hint, "_fields"):
-        parts = inner if origin is tuple else tuple(get_type_hints(hint).values())
-        if isinstance(value, list | tuple):
-            parts = parts[:1] * len(value) if parts[-1:] == (Ellipsis,) else parts
-            if len(parts) == len(value):
-                found = [_decode(*pair, name) for pair in zip(parts, value, strict=True)]
-                return tuple(found) if origin is tuple else hint(*found)
-    elif origin is dict and isinstance(value, Mapping) and set(value) == {"labels", "values"}:
-        keys = _decode(list[Any], value["labels"], name)
-        values = _decode(list[inner[1]], value["values"], name)  # type: ignore[valid-type]
-        if len(keys) == len(values) == len(set(keys)):
-            return dict(zip(keys, values, strict=True))
-    elif origin is Literal:
-        if value in inner:
-            return value
-    elif hint in (str, bool):
-        if isinstance(value, hint):
-            return value
-    elif hint in (float, int):  # a count may be a sum of weights
-        if isinstance(value, str) and hint is float and value in _WORDS:
-            return _WORDS[value]
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) < _HUGE:
-            return hint(value)
-        if isinstance(value, float) and (hint is float or math.isfinite(value)):
-            return value
-    elif hint is Status:
-        if isinstance(value, str) and value in Status.__members__:
-            return Status[value]
-    elif isinstance(hint, type):
-        if issubclass(hint, ErrorCurve):
-            return _restore(name, value, CURVES | {Betting.name: Betting}, _UnknownCurve)
-        if issubclass(hint, Rule):
-            return _restore(name, value, RULES, _UnknownRule)
-        if issubclass(hint, Record):
-            return hint.from_dict(value)
-        return _decode_fields(hint, value, name)
-    raise _refuse(name, _KINDS.get(hint, f"of the type {hint}"), value)
+    if origin is tuple:
+        parts = inner[:1] * len(value) if inner[-1] is Ellipsis else inner
+        return tuple(_decode(*pair, name) for pair in zip(parts, value, strict=True))
+    if hasattr(hint, "_fields"):  # a named tuple
+        parts = tuple(get_type_hints(hint).values())
+        return hint(*(_decode(*pair, name) for pair in zip(parts, value, strict=True)))
+    if origin is dict:
+        items = [_decode(inner[1], item, name) for item in value["values"]]
+        return dict(zip(map(as_label, value["labels"]), items, strict=True))
+    if origin is Literal:
+        return inner[inner.index(value)]
+    if hint is float and isinstance(value, str):
+        return _WORDS[value]
+    if hint in (float, int):
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise TypeError("no number")
+        return float(value) if hint is float else value  # a count may be a sum of weights
+    if hint is Status:
+        return Status[value]
+    if issubclass(hint, ErrorCurve | Rule):
+        return _restore(value, _UnknownCurve if issubclass(hint, ErrorCurve) else _UnknownRule)
+    if issubclass(hint, Record):
+        return hint.from_dict(value)
+    if hint in (str, bool):
+        if not isinstance(value, hint):
+            raise TypeError("another type")
+        return value
+    return _decode_fields(hint, value)
 
 
-def _decode_fields(cls: type[Any], stored: Any, name: str) -> Any:
-    """Return the dataclass of stored fields; a record may lack those that have a default."""
-    known = {f.name: f for f in fields(cls)}
-    may_lack = issubclass(cls, Record)
-    needed = [name for name, f in known.items() if f.default is MISSING or not may_lack]
-    if not isinstance(stored, Mapping) or set(needed) - set(stored):
-        raise _refuse(name, f"an object with the fields {', '.join(needed)}", stored)
-    hints = get_type_hints(cls)
-    return cls(**{n: _decode(hints[n], stored[n], n) for n in known if n in stored})
-
-
-def _refuse(name: str, rule: str, value: Any) -> InvalidInputError:
-    shown = name if name.startswith("A ") else f"'{name}'"
-    return InvalidInputError(f"{shown} must be {rule}, got {str(value)[:100]!r}. {_REMEDY}")
-
-
-def _restore(name: str, stored: Any, known: Mapping[str, type], unknown: type) -> Any:
-    if not isinstance(stored, Mapping) or not isinstance(stored.get("name"), str):
-        raise _refuse(name, "a name with its settings", stored)
-    if stored["name"] not in known or stored["name"] == "metric":
+def _restore(stored: Any, unknown: Any) -> Any:
+    """Return the curve, rule or solver of a name and its settings."""
+    if stored["name"] not in _KNOWN or stored["name"] == "metric":
         return unknown(tuple(stored.items()))
-    cls: Any = known[stored["name"]]
+    cls = _KNOWN[stored["name"]]
     taken = {f.name for f in fields(cls)} & set(stored)
-    try:
-        return cls(**{key: _restore_setting(stored[key]) for key in taken})
-    except TypeError as error:
-        raise _refuse(name, f"the settings of {cls.__name__} ({error})", stored) from None
+    return cls(**{key: _restore_setting(stored[key]) for key in taken})
 
 
 def _restore_setting(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(value)
-    if not isinstance(value, Mapping):
-        return value
-    if value.get("name") in _SOLVERS:
-        return _SOLVERS[value["name"]](**{k: v for k, v in value.items() if k != "name"})
-    if value.get("name") in RULES:
-        return _restore("then", value, RULES, _UnknownRule)
-    if set(value) == {"labels", "values"}:
+    if isinstance(value, Mapping):
+        if "name" in value:
+            return _restore(value, _UnknownRule)
         return dict(zip(value["labels"], value["values"], strict=True))
-    return value
+    return tuple(value) if isinstance(value, list) else value
 
 
 def read_json(text: str | bytes, what: str) -> Any:
     """Return what JSON text holds; raise a sentence about `what` if it is none."""
     try:
         return json.loads(text)
-    except RecursionError:
-        reason = "it is nested without end"
-    except (TypeError, ValueError) as error:
-        reason = str(error)[:200]
-    raise InvalidInputError(
-        f"{what} must be JSON text, got what cannot be read: {reason}. Pass what boundshift has "
-        "written."
-    )
+    except (RecursionError, TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"{what} must be JSON text, got what cannot be read: {str(error)[:200]}. Pass what "
+            "boundshift has written."
+        ) from None
 
 
 def check_format(given: Any, name: str, version: int, needed: tuple[str, ...] = ()) -> None:
@@ -285,11 +253,11 @@ def check_format(given: Any, name: str, version: int, needed: tuple[str, ...] = 
             f"The record must have 'format': {name!r}, got {got!r}. "
             "Pass what boundshift.save or to_dict has written."
         )
-    found = given.get("version")
-    if found != version or isinstance(found, bool):
+    if given.get("version") != version:
         raise InvalidInputError(
-            f"'version' of a {name} must be {version} for this release, got {found!r}. Write it "
-            "again with this release, or upgrade boundshift to read a newer one."
+            f"'version' of a {name} must be {version} for this release, got "
+            f"{given.get('version')!r}. Write it again with this release, or upgrade boundshift to "
+            "read a newer one."
         )
     missing = [field for field in needed if field not in given]
     if missing:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ class Dialect(NamedTuple):
     quotes: tuple[str, str] = ('"', '"')  # around a name; the closing one is doubled inside
     apostrophe: str = "''"  # inside a text
     prefix: str = ""  # of a text
-    is_nan: str | None = None  # where NaN is above every number; {} is the column
+    is_nan: str = ""  # where NaN is above every number; {} is the column
     booleans: tuple[str, str] = ("FALSE", "TRUE")
 
 
@@ -55,9 +55,21 @@ def label_expression(
 
     A label `between` is for scores between the limits, None for NULL.
     """
-    written = _as_dialect(dialect)
-    parts = [column] if isinstance(column, str) or not column else column
-    name = ".".join(_name("column", part, written) for part in parts)
+    if dialect not in DIALECTS:
+        raise InvalidInputError(
+            f"`dialect` must be one of {', '.join(DIALECTS)}, got {dialect!r}."
+            f"{nearest_name(dialect, DIALECTS)} Use 'ansi' for other databases."
+        )
+    written = DIALECTS[dialect]
+    parts = [column] if isinstance(column, str) else [*column]
+    if not parts or not all(isinstance(part, str) and part for part in parts):
+        raise InvalidInputError(
+            f"`column` must be a name, such as 'score' or ('table', 'score'), got {column!r}."
+        )
+    opening, closing = written.quotes
+    name = ".".join(
+        opening + _checked("column", part).replace(closing, closing * 2) + closing for part in parts
+    )
     negative, positive = (_literal(label, written) for label in labels)
     # With an exponent a number is a double everywhere. An infinite limit is beyond every score.
     cases = [(f"> {limits[1]:.16E}", positive)] if math.isfinite(limits[1]) else []
@@ -69,49 +81,9 @@ def label_expression(
     return f"CASE {nan}{' '.join(f'WHEN {name} {test} THEN {label}' for test, label in cases)} END"
 
 
-def group_expression(
-    column: str | Sequence[str],
-    by: str,
-    cuts: Mapping[Any, float],
-    common: float,
-    labels: tuple[Any, Any],
-    dialect: str,
-) -> str:
-    """Return the expression for the label of a row whose group has a threshold of its own."""
-    otherwise = label_expression(column, (common, common), labels, dialect)
-    written = _as_dialect(dialect)
-    name = _name("by", by, written)
-    cases = " ".join(
-        f"WHEN {name} = {_literal(group, written)} "
-        f"THEN {label_expression(column, (cut, cut), labels, dialect)}"
-        for group, cut in cuts.items()
-    )
-    return f"CASE {cases} ELSE {otherwise} END"
-
-
-def _as_dialect(dialect: str) -> Dialect:
-    if dialect not in DIALECTS:
-        raise InvalidInputError(
-            f"`dialect` must be one of {', '.join(DIALECTS)}, got {dialect!r}."
-            f"{nearest_name(dialect, DIALECTS)} Use 'ansi' for other databases."
-        )
-    return DIALECTS[dialect]
-
-
-def _name(argument: str, name: object, written: Dialect) -> str:
-    """Return a quoted name of a column."""
-    if not isinstance(name, str) or not name:
-        raise InvalidInputError(
-            f"`{argument}` must be a name, such as 'score' or ('table', 'score'), got {name!r}."
-        )
-    opening, closing = written.quotes
-    return opening + _checked(argument, name).replace(closing, closing * 2) + closing
-
-
 def _literal(label: object, written: Dialect) -> str:
     """Return a label as the dialect writes it."""
-    if isinstance(label, np.generic):
-        label = label.item()
+    label = label.item() if isinstance(label, np.generic) else label
     if isinstance(label, bool):
         return written.booleans[label]
     if isinstance(label, int) or (isinstance(label, float) and math.isfinite(label)):
