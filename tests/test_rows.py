@@ -109,7 +109,6 @@ SCORES = {
     "find_boundary with costs": lambda s: find_boundary(Y, s, row_cost=COST).to_dict(),
     "find_boundaries": lambda s: find_boundaries(Y, s, BY).to_dict(),
     "certify": lambda s: certify(Y, s, 16.0),
-    "certify with weights": lambda s: certify(Y, s, 16.0, sample_weight=WEIGHT),
     "find_zone": lambda s: find_zone(Y, s, (0.3, 0.3)).to_dict(),
     "threshold_interval": lambda s: threshold_interval(Y, s, n_resamples=5, random_state=0),
     "metrics_at": lambda s: metrics_at(Y, s, [16.0])["recall"].tolist(),
@@ -137,7 +136,6 @@ LABELS = {
 }
 AMOUNTS = {
     "sample_weight": (WEIGHT, lambda w: find_boundary(Y, S, sample_weight=w).threshold),
-    "certified weights": (WEIGHT, lambda w: certify(Y, S, 16.0, sample_weight=w)),
     "row_cost": (COST, lambda c: find_boundary(Y, S, row_cost=c).threshold),
 }
 EVERY = (

@@ -13,7 +13,6 @@ from boundshift import (
     BoundShiftClassifier,
     Floors,
     InvalidInputError,
-    certify,
     find_boundary,
 )
 from boundshift._scores import ScoreSample
@@ -217,11 +216,12 @@ def test_a_model_without_weights_is_named(table):
 
 def test_a_weighted_certificate_is_nominal_and_counts_effective_rows(problem):
     y, s, w = problem
-    found = certify(y, s, 1.0, sample_weight=w)
+    model = BoundShiftClassifier(lambda X: X[:, 0], cv="prefit").fit(s[:, None], y, sample_weight=w)
+    found, t = model.certificate_, model.threshold_
     assert found.status == "nominal"
     for k in (0, 1):
         mine = w[y == k].astype(float)
-        wrong = ((s > 1.0) != y)[y == k]
+        wrong = ((s > t) != y)[y == k]
         assert found.errors[k] == pytest.approx(np.average(wrong, weights=mine))
         assert found.n_samples[k] == int(mine.sum() ** 2 / (mine**2).sum())
     assert found.at(0.99).errors == found.errors

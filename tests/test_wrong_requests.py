@@ -200,7 +200,7 @@ WRONG = {
     "labels of another coding": (lambda: certify(Y + 1, S, FITTED), "0 and 1, got 2. Name the"),
     "words for numbers": (lambda: metrics_at(np.array(["no", "yes"])[Y], S, FITTED), "got 'no'"),
     "a number for words": (lambda: certify(WORDS, S, 0.5), "`pos_label` must name the positive"),
-    "a number for 1 and 2": (lambda: certify(Y + 1, S, 0.5, sample_weight=S**2), "must name the"),
+    "a number for 1 and 2": (lambda: certify(Y + 1, S, 0.5), "must name the"),
     "numbers for words": (lambda: compare_boundaries(WORDS, S, 0, S, 1, cost=Cost()), "must name"),
     "a share of words": (lambda: estimate_prevalence(WORDS, S, S), "must name the positive class"),
     "words in passes": (lambda: streaming.scan_certificate([(WORDS, S)], 0.5), "must name the"),

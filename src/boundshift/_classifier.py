@@ -18,7 +18,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from boundshift._boundary import choose_claims
-from boundshift._promises.certificate import Certificate, certify
+from boundshift._promises.certificate import Certificate
+from boundshift._promises.certify import certify
 from boundshift._promises.folds import certify_by_folds
 from boundshift._promises.zone import Zone, find_zone
 from boundshift._typing import FloatArray
@@ -382,8 +383,7 @@ default="auto"
             Between 0 and 1.
         **options : dict
             `joint` and `chosen_here` of :func:`~boundshift.certify`; for two classes also `scores`,
-            `sample_weight`, `cluster` (which rows are of one patient, say), `probability` and
-            `least_probability`.
+            `cluster` (which rows are of one patient, say), `probability` and `least_probability`.
 
         Returns
         -------

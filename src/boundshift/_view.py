@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from boundshift._boundary import choose_claims, decide
-from boundshift._promises.certificate import read_threshold
+from boundshift._promises.certify import read_threshold
 from boundshift._result.boundary import Boundary, warn_of
 from boundshift._scores import ScoreSample
 from boundshift._typing import FloatArray

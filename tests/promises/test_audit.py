@@ -5,7 +5,6 @@ import pytest
 from scipy import stats
 
 from boundshift import Audit, Floors, InvalidInputError, certify, find_boundary
-from boundshift._promises.certificate import certify_counts
 from boundshift._promises.monitor import ODDS_RATIOS
 
 Y = np.repeat([0, 1], [60, 40])
@@ -19,32 +18,6 @@ def ask(n):
     return audit
 
 
-def upper(k, n, delta):
-    return 1.0 if k == n else float(stats.beta.isf(delta, k + 1, n - k))
-
-
-def test_one_rate_alone_has_the_whole_risk():
-    certificate = certify_counts((20, 5), (1000, 100), (0, 1))
-    assert certificate.rate("precision") == pytest.approx(1 - upper(20, 115, 0.05))
-    assert certificate.rate("npv") == pytest.approx(1 - upper(5, 985, 0.05))
-    cost = upper(20, 1100, 0.025) + 20 * upper(5, 1100, 0.025)
-    assert certificate.rate("cost", false_negative=20) == pytest.approx(cost)
-    alarms, misses = upper(20, 1000, 0.025), upper(5, 100, 0.025)
-    expected = 0.02 * (1 - misses) / (0.02 * (1 - misses) + 0.98 * alarms)
-    assert certificate.rate("precision", 0.02) == pytest.approx(expected)
-    with pytest.raises(InvalidInputError, match="`name` must be one of 'precision'"):
-        certificate.rate("recall")
-
-
-@pytest.mark.parametrize("name", ["precision", "npv", "flagged", "cost", "net_benefit"])
-@pytest.mark.parametrize("prevalence", [None, 0.1, (30, 300)])
-def test_one_rate_alone_is_closer_than_together(name, prevalence):
-    certificate = certify_counts((20, 5), (1000, 100), (0, 1))
-    alone, together = certificate.rate(name, prevalence), certificate.rates(prevalence)
-    sign = -1 if name in ("flagged", "cost") else 1
-    assert sign * alone > sign * getattr(together, name)
-
-
 def test_equal_probabilities_are_those_of_a_plain_sample():
     plain = certify(Y, S, 0.5, cluster=np.arange(100))
     drawn = certify(Y, S, 0.5, probability=np.full(100, 0.2), least_probability=0.2)
@@ -54,7 +27,7 @@ def test_equal_probabilities_are_those_of_a_plain_sample():
     assert (drawn.method, drawn.status, drawn.n_clusters) == ("betting", "certified", None)
     assert "probabilities given" in drawn.reason
     with pytest.raises(InvalidInputError, match="drawing probabilities"):
-        drawn.rates()
+        drawn.rate("npv")
 
 
 def test_the_error_is_that_of_all_rows():
@@ -125,14 +98,14 @@ def test_rows_drawn_by_their_side_are_those_of_a_population():
         ({"probability": (0.5, 1.5), "least_probability": None}, "at most 1 each"),
         ({"probability": (0.5, 1.0)}, "go without `least_probability`"),
         ({"probability": (0.0, 1.0), "least_probability": None}, "must be a positive finite"),
-        ({"probability": (0.5, 1.0), "chosen_here": True}, "threshold fixed before"),
+        ({"probability": (0.5, 1.0), "chosen_here": True}, "without each other"),
         ({"probability": [0.0] * 100}, "from `least_probability`, 0.5, to 1, got 0"),
         ({"probability": [np.nan] * 100}, "to 1, got nan"),
-        ({"least_probability": 0.1}, "must go with `probability`"),
+        ({"least_probability": 0.1}, "`probability` must be one-dim"),
         ({"probability": [0.5] * 100, "least_probability": None}, "must be given with"),
         ({"probability": [0.5] * 9}, "one value for each of 100 rows"),
-        ({"probability": [0.5] * 100, "chosen_here": True}, "threshold fixed before"),
-        ({"probability": [0.5] * 100, "cluster": range(100)}, "without probability and"),
+        ({"probability": [0.5] * 100, "chosen_here": True}, "without each other"),
+        ({"probability": [0.5] * 100, "cluster": range(100)}, "without each other"),
     ],
 )
 def test_probabilities_are_checked(options, words):

@@ -77,12 +77,6 @@ def test_the_floor_is_the_least_that_so_many_rows_can_show() -> None:
     assert certificate.floors[0] == pytest.approx(np.log(20) / 100, rel=0.02)
 
 
-@pytest.mark.parametrize("threshold", [np.nan, np.inf, [0.5]])
-def test_the_threshold_must_be_a_number(threshold: object) -> None:
-    with pytest.raises(InvalidInputError, match="`threshold` must be a finite number"):
-        certify(Y, S, threshold)
-
-
 def test_the_uniform_bound_covers_a_threshold_chosen_on_the_same_scores() -> None:
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], [40, 20])
@@ -120,13 +114,6 @@ def test_a_notebook_shows_the_word_the_bounds_and_escaped_labels() -> None:
     assert "certified at 0.95" in shown
     assert "&lt;b&gt;" in shown
     assert f"{certificate.error_bounds[1]:.4f}" in shown
-
-
-@pytest.mark.parametrize("flag", ["joint", "chosen_here"])
-@pytest.mark.parametrize("value", ["no", 1, None])
-def test_a_flag_that_is_none_is_refused(flag: str, value: object) -> None:
-    with pytest.raises(InvalidInputError, match=f"`{flag}` must be True or False"):
-        certify(Y, S, 0.1, **{flag: value})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("threshold", [-1.7, 2.0])
@@ -202,77 +189,92 @@ def test_certificates_of_floors_hold(asked: dict[str, float], gap: float) -> Non
 
 # Precision, alarms, cost and net benefit.
 
+RATES = ("precision", "npv", "flagged", "cost", "net_benefit")
+
 
 def upper(k: int, n: int, delta: float) -> float:
     return 1.0 if k == n else float(stats.beta.isf(delta, k + 1, n - k))
 
 
-def test_bounds_at_a_known_prevalence_by_hand() -> None:
-    rates = certify_counts((20, 5), (1000, 100), (0, 1)).rates(0.02, false_negative=20)
-    alarms, misses, hits = (upper(*kn, 0.05 / 3) for kn in ((20, 1000), (5, 100), (95, 100)))
-    assert rates.precision == pytest.approx(
-        0.02 * (1 - misses) / (0.02 * (1 - misses) + 0.98 * alarms)
+def share(right: float, wrong: float) -> float:
+    return right / (right + wrong)
+
+
+def test_rates_at_a_known_prevalence_by_hand() -> None:
+    alarms, misses, hits = (upper(*kn, 0.05 / 2) for kn in ((20, 1000), (5, 100), (95, 100)))
+    expected = (
+        share(0.02 * (1 - misses), 0.98 * alarms),
+        share(0.98 * (1 - alarms), 0.02 * misses),
+        0.02 * hits + 0.98 * alarms,
+        0.02 * 20 * misses + 0.98 * alarms,
+        0.02 * (1 - misses) - 0.98 * alarms / 20,
     )
-    assert rates.npv == pytest.approx(0.98 * (1 - alarms) / (0.98 * (1 - alarms) + 0.02 * misses))
-    assert rates.flagged == pytest.approx(0.02 * hits + 0.98 * alarms)
-    assert rates.cost == pytest.approx(0.02 * 20 * misses + 0.98 * alarms)
-    assert rates.net_benefit == pytest.approx(0.02 * (1 - misses) - 0.98 * alarms / 20)
-    assert rates.prevalence == (0.02, 0.02)
+    certificate = certify_counts((20, 5), (1000, 100), (0, 1))
+    found = [certificate.rate(name, 0.02, false_negative=20) for name in RATES]
+    assert found == pytest.approx(expected)
 
 
-def test_rows_drawn_as_they_come_are_counted_by_hand() -> None:
-    rates = certify_counts((20, 5), (1000, 100), (0, 1)).rates(false_negative=20)
-    level = 0.05 / 8
-    assert rates.precision == pytest.approx(1 - upper(20, 115, level))
-    assert rates.npv == pytest.approx(1 - upper(5, 985, level))
-    assert rates.flagged == pytest.approx(upper(115, 1100, level))
-    assert rates.cost == pytest.approx(upper(20, 1100, level) + 20 * upper(5, 1100, level))
-    least = 1 - upper(1005, 1100, level)
-    assert rates.net_benefit == pytest.approx(least - upper(20, 1100, level) / 20)
-    assert rates.prevalence == pytest.approx(
-        (1 - upper(1000, 1100, level), upper(100, 1100, level))
+def test_rates_of_rows_drawn_as_they_come_by_hand() -> None:
+    expected = (
+        1 - upper(20, 115, 0.05),
+        1 - upper(5, 985, 0.05),
+        upper(115, 1100, 0.05),
+        upper(20, 1100, 0.025) + 20 * upper(5, 1100, 0.025),
+        1 - upper(1005, 1100, 0.025) - upper(20, 1100, 0.025) / 20,
     )
+    certificate = certify_counts((20, 5), (1000, 100), (0, 1))
+    found = [certificate.rate(name, false_negative=20) for name in RATES]
+    assert found == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(("wrong", "n_samples"), [((0, 5), (50, 5)), ((50, 0), (50, 5))])
-def test_nothing_is_shown_of_rows_that_are_not_there(wrong, n_samples) -> None:
-    rates = certify_counts(wrong, n_samples, (0, 1)).rates()
-    assert 0.0 in (rates.precision, rates.npv)
+@pytest.mark.parametrize(("wrong", "name"), [((0, 5), "precision"), ((50, 0), "npv")])
+def test_nothing_is_shown_of_rows_that_are_not_there(wrong, name) -> None:
+    assert certify_counts(wrong, (50, 5), (0, 1)).rate(name) == 0.0
 
 
 @pytest.mark.parametrize("chosen_here", [False, True])
-def test_all_of_them_hold_together_with_their_own_rows_prevalence(chosen_here: bool) -> None:
+@pytest.mark.parametrize("counted", [False, True])
+def test_each_rate_holds_with_a_prevalence_that_is_counted(chosen_here, counted) -> None:
     rng = np.random.default_rng(0)
-    share, alarm, miss, runs = 0.2, 0.1, 0.2, 600
-    true_precision = share * (1 - miss) / (share * (1 - miss) + (1 - share) * alarm)
-    true_npv = (1 - share) * (1 - alarm) / ((1 - share) * (1 - alarm) + share * miss)
-    kept = 0
+    p, alarm, miss, runs = 0.2, 0.1, 0.2, 400
+    flagged, cost = p * (1 - miss) + (1 - p) * alarm, p * miss * 3 + (1 - p) * alarm
+    precision, npv = p * (1 - miss) / flagged, (1 - p) * (1 - alarm) / (1 - flagged)
+    truth = np.array([precision, npv, -flagged, -cost, p * (1 - miss) - (1 - p) * alarm / 3])
+    broken = np.zeros(5)
     for _ in range(runs):
-        positive = int(rng.binomial(300, share))
+        positive = int(rng.binomial(300, p))
         wrong = int(rng.binomial(300 - positive, alarm)), int(rng.binomial(positive, miss))
-        record = certify_counts(
-            wrong, (300 - positive, positive), (0, 1), confidence=0.8, chosen_here=chosen_here
-        )
-        rates = record.rates(false_positive=1, false_negative=3)
-        kept += (
-            rates.precision <= true_precision
-            and rates.npv <= true_npv
-            and rates.flagged >= share * (1 - miss) + (1 - share) * alarm
-            and rates.cost >= share * miss * 3 + (1 - share) * alarm
-            and rates.net_benefit <= share * (1 - miss) - (1 - share) * alarm / 3
-        )
-    assert kept / runs >= 0.8
+        rows = (300 - positive, positive)
+        record = certify_counts(wrong, rows, (0, 1), confidence=0.8, chosen_here=chosen_here)
+        counts = (int(rng.binomial(200, p)), 200) if counted else None
+        found = np.array([record.rate(name, counts, false_negative=3) for name in RATES])
+        broken += found * [1, 1, -1, -1, 1] > truth
+    assert stats.binom.sf(broken - 1, runs, 0.2).min() > 1e-3
 
 
-@pytest.mark.parametrize("prevalence", [0.0, 1.5, (3,), (5, 2), (0.1, 0.2)])
-def test_the_prevalence_is_checked(prevalence: object) -> None:
-    with pytest.raises(InvalidInputError, match="`prevalence` must be"):
-        certify_counts((1, 1), (50, 50), (0, 1)).rates(prevalence)
+THREE = certify_counts((1, 1, 1), (50, 50, 50), (0, 1, 2))
 
 
-def test_many_classes_have_no_precision_of_their_own() -> None:
-    with pytest.raises(InvalidInputError, match="two classes, got 3"):
-        certify_counts((1, 1, 1), (50, 50, 50), (0, 1, 2)).rates(0.5)
+@pytest.mark.parametrize(
+    ("ask", "words"),
+    [
+        *((lambda c, p=p: c.rate("npv", p), "`prevalence` must be") for p in (0.0, 1.5)),
+        *((lambda c, p=p: c.rate("npv", p), "`prevalence` must be") for p in ((3,), (5, 2))),
+        (lambda c: c.rate("npv", (0.1, 0.2)), "`prevalence` must be"),
+        (lambda c: THREE.rate("npv", 0.5), "two classes, got 3"),
+        (lambda c: c.rate("recall"), "`name` must be one of 'precision'"),
+        (lambda c: c.rate("cost", false_negative=0), "`false_negative` must be a positive"),
+        (lambda c: certify(Y, S, np.nan), "`threshold` must be a finite number"),
+        (lambda c: certify(Y, S, [0.5]), "`threshold` must be a finite number"),
+        (lambda c: certify(Y, S, 0.1, joint="no"), "`joint` must be True or False"),
+        (lambda c: certify(Y, S, 0.1, chosen_here=1), "`chosen_here` must be True or False"),
+        (lambda c: certify(Y, S, 0.1, scores="fresh"), "`scores` must be one of"),
+        (lambda c: certify(Y, S, 0.1, sample_weight=S), "pass the `probability` with which"),
+    ],
+)
+def test_wrong_requests_get_a_sentence(ask, words) -> None:
+    with pytest.raises(InvalidInputError, match=words):
+        ask(certify_counts((1, 1), (50, 50), (0, 1)))
 
 
 def test_the_next_rows_of_a_nominal_certificate_are_no_promise():

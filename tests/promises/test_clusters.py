@@ -197,8 +197,7 @@ def test_the_rate_is_the_average_over_clusters():
     ("change", "words"),
     [
         ({"cluster": [1, 2]}, "one value for each of 4 rows, got 2"),
-        ({"chosen_here": True}, "`cluster` must go with a threshold fixed before"),
-        ({"sample_weight": [1.0] * 4}, "`cluster` must go with"),
+        ({"chosen_here": True}, "must go without each other"),
         ({"cluster": [1, None, 2, 3]}, "`cluster` must hold an id"),
     ],
 )
@@ -209,7 +208,7 @@ def test_requests_that_clusters_cannot_answer_are_refused(change, words):
 
 
 @pytest.mark.parametrize(
-    "ask", [lambda c: c.rates(), lambda c: c.at(0.9), lambda c: c.next_rows(9)]
+    "ask", [lambda c: c.rate("npv"), lambda c: c.at(0.9), lambda c: c.next_rows(9)]
 )
 def test_clusters_have_no_counts(ask):
     found = certify([0, 0, 1, 1], [0, 1, 0, 1], 0.5, cluster=[1, 2, 3, 4])

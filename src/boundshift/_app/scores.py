@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from boundshift._app.columns import SHARED, rank_id
 from boundshift._app.tables import label_values, order_classes, read_arrow
 from boundshift._boundary import decide, decide_by_row, decide_on
-from boundshift._promises.certificate import Certificate, certify_boundary
+from boundshift._promises.certificate import Certificate
+from boundshift._promises.certify import certify_boundary
 from boundshift._promises.zone import Zone, find_zone
 from boundshift._result.boundary import Boundary, warn_of
 from boundshift._scores import ScoreSample

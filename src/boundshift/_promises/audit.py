@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift._promises.certificate import check_known, read_scores, read_threshold
+from boundshift._promises.certify import check_known, read_scores, read_threshold
 from boundshift._promises.monitor import ODDS_RATIOS
 from boundshift._result.boundary import Boundary
 from boundshift._typing import IndexArray

@@ -1,4 +1,4 @@
-r"""What may be claimed about a boundary, and on which rows.
+r"""The certificate as a record, and the bounds that follow from counts of rows.
 
 To decide and to certify are two questions. A boundary may be chosen by whatever decides best; a
 claim about it needs scores that the model has not seen, and a wider bound where the boundary was
@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import sys
 import warnings
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -26,100 +25,35 @@ from html import escape
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.stats import hypergeom
 
-from boundshift._result.boundary import Boundary
 from boundshift._result.records import Record
-from boundshift._scores import ScoreSample, check_finite
-from boundshift._typing import BoolArray, FloatArray, IndexArray
-from boundshift._validation import (
-    as_choice,
-    as_labels,
-    as_pair,
-    as_positive,
-    as_real_column,
-    as_rows,
-    as_share,
-    find_distinct,
-    is_finite,
-)
-from boundshift.curves._clusters import as_clusters, bound_mean, cluster_means
-from boundshift.curves._counts import ConfidenceCurve
-from boundshift.curves._floors import most_wrong
+from boundshift._validation import as_choice, as_positive, as_share
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.rules import Floors
 
 Scores = Literal["held-out", "out-of-fold", "training"]
 CertificateStatus = Literal["certified", "cross-fitted", "nominal"]
-Prevalence = float | tuple[int, int] | None
 
-# What rows are worth by their origin, why, and what is added for a threshold fixed or chosen here.
-_WORTH: dict[str, tuple[CertificateStatus, str, tuple[str, str]]] = {
-    "held-out": (
-        "certified",
-        "It holds if the model has not seen these rows",
-        (" and the threshold was fixed before", ", for every threshold at once"),
-    ),
+# What rows are worth by their origin, and why.
+_WORTH: dict[str, tuple[CertificateStatus, str]] = {
+    "held-out": ("certified", "It holds if the model has not seen these rows"),
     "out-of-fold": (
         "cross-fitted",
         "Each row was scored by a model trained without it, so the claim is about the models of "
         "the folds; nothing is promised of the deployed model, which needs held-out rows",
-        ("", ""),
     ),
     "training": (
         "nominal",
         "The model was trained on these rows, so their scores are optimistic; certify on rows that "
         "it has not seen",
-        ("", ""),
     ),
-}
-_MOST_NEXT = 10**9  # of hypergeometric tails
-# Bounds that must hold at the same time: for all rates together, and for each alone.
-_NAMES = ("all", "precision", "npv", "flagged", "cost", "net_benefit", "prevalence")
-_PARTS = {
-    "known": (3, 2, 2, 2, 2, 2, 2),
-    "counted": (5, 3, 3, 4, 4, 4, 2),
-    "direct": (8, 1, 1, 1, 2, 2, 2),
 }
 _WEIGHTED = (
     "Rows have weights, so the bounds use Kish's effective number of rows and are no guarantee; "
     "certify on unweighted rows"
 )
-
-
-@dataclass(frozen=True)
-class RateBounds:
-    """Bounds that hold together, with the confidence of their certificate.
-
-    Parameters
-    ----------
-    precision, npv : float
-        Lower bounds of the share of positives among rows predicted positive, and of negatives
-        among rows predicted negative.
-    flagged : float
-        Upper bound of the share of rows predicted positive.
-    cost : float
-        Upper bound of the mean cost of a row, in units of the costs given.
-    net_benefit : float
-        Lower bound of true positives a row minus false positives times the ratio of the costs.
-    prevalence : tuple of float
-        Bounds of the share of the positive class; equal if it was given.
-    confidence : float
-        Of all of them together.
-    status : {"certified", "cross-fitted", "nominal"}
-        That of the certificate.
-    """
-
-    precision: float
-    npv: float
-    flagged: float
-    cost: float
-    net_benefit: float
-    prevalence: tuple[float, float]
-    confidence: float
-    status: str
+_MOST_NEXT = 10**9  # of hypergeometric tails
 
 
 @dataclass(frozen=True)
@@ -203,7 +137,7 @@ class Certificate(Record):
 
         Examples
         --------
-        >>> certificate = certify([0] * 50 + [1] * 20, [0.0] * 50 + [1.0] * 20, 0.5)
+        >>> certificate = certify_counts((0, 0), (50, 20), (0, 1))
         >>> certificate.at(0.99).error_bounds > certificate.error_bounds
         True
         """
@@ -240,8 +174,7 @@ class Certificate(Record):
 
         Examples
         --------
-        >>> y, flagged = [0] * 300 + [1] * 100, [1] * 30 + [0] * 280 + [1] * 90
-        >>> certify(y, flagged, 0.5).next_rows(100)
+        >>> certify_counts((30, 10), (300, 100), (0, 1)).next_rows(100)
         (16, 19)
         """
         is_whole = isinstance(m, numbers.Integral) and not isinstance(m, bool)
@@ -250,7 +183,6 @@ class Certificate(Record):
                 f"`m` must be a whole number from 1 to {_MOST_NEXT:,}, got {m!r}. Use 100, for "
                 "example."
             )
-        m = int(m)
         self._need_counts("next_rows")
         if self.method == "uniform":
             raise InvalidInputError(
@@ -268,9 +200,9 @@ class Certificate(Record):
 
         def limit(k: int, n: int) -> int:
             def is_beyond(j: int) -> bool:
-                return bool(hypergeom.cdf(k, n + m, k + j, n) <= delta)
+                return bool(hypergeom.cdf(k, n + int(m), k + j, n) <= delta)
 
-            return bisect_left(range(1, m + 1), True, key=is_beyond)
+            return bisect_left(range(1, int(m) + 1), True, key=is_beyond)
 
         return tuple(limit(k, n) for k, n in zip(self.wrong, self.n_samples, strict=True))
 
@@ -282,17 +214,23 @@ class Certificate(Record):
                 "again."
             )
 
-    def rates(
+    def rate(
         self,
-        prevalence: Prevalence = None,
+        name: str,
+        prevalence: float | tuple[int, int] | None = None,
         *,
         false_positive: float = 1.0,
         false_negative: float = 1.0,
-    ) -> RateBounds:
-        """Bound precision, NPV, flagged share, cost and net benefit.
+    ) -> float:
+        """Bound precision, NPV, flagged share, cost or net benefit.
 
         Parameters
         ----------
+        name : {"precision", "npv", "flagged", "cost", "net_benefit"}
+            Precision and NPV, the shares of positives among rows predicted positive and of
+            negatives among rows predicted negative, are bounded from below; the share of rows
+            predicted positive and the mean cost of a row from above. The net benefit, true
+            positives a row minus false positives times the ratio of costs, is bounded from below.
         prevalence : float, tuple or None, default=None
             Share of the second class where decisions are made. A number is taken as known; counts
             (positives, rows) are bounded themselves. None uses the rows of this certificate,
@@ -302,119 +240,72 @@ class Certificate(Record):
 
         Returns
         -------
-        RateBounds
-            All of them hold together with the certificate's confidence.
+        float
+            It holds with the certificate's confidence. For k rates that hold together ask
+            ``certificate.at(1 - delta / k)``.
 
         Notes
         -----
-        The failure probability is divided equally among the bounds of both error rates from above,
-        of the misses from below and, where it is counted, of the prevalence from both sides. A
-        random sample and a threshold fixed before need no detour: the wrong rows among those
-        predicted positive are binomial, for example, so each rate has its own Clopper–Pearson
-        bound.
+        The failure probability is divided equally among the bounds that a rate needs, such as
+        those of both error rates from above and of a counted prevalence from below. A random
+        sample and a threshold fixed before need no detour: the wrong rows among those predicted
+        positive are binomial, for example, so a precision has its own Clopper–Pearson bound.
 
         Examples
         --------
-        >>> y, flagged = [0] * 1000 + [1] * 100, [1] * 20 + [0] * 985 + [1] * 95
-        >>> certificate = certify(y, flagged, 0.5)
-        >>> rates = certificate.rates(prevalence=0.02, false_negative=20)
-        >>> round(rates.precision, 2), round(rates.npv, 4), round(rates.flagged, 3)
-        (0.36, 0.9975, 0.051)
+        >>> certificate = certify_counts((20, 5), (1000, 100), (0, 1))
+        >>> round(certificate.rate("precision"), 3), round(certificate.rate("precision", 0.02), 3)
+        (0.757, 0.371)
         """
-        return self._rates(prevalence, false_positive, false_negative, "all")
-
-    def rate(
-        self,
-        name: str,
-        prevalence: Prevalence = None,
-        *,
-        false_positive: float = 1.0,
-        false_negative: float = 1.0,
-    ) -> Any:
-        """Bound one rate alone, closer than :meth:`rates` does together with the others.
-
-        Parameters
-        ----------
-        name : {"precision", "npv", "flagged", "cost", "net_benefit", "prevalence"}
-            The rate, a field of what :meth:`rates` returns.
-        prevalence, false_positive, false_negative
-            As in :meth:`rates`.
-
-        Returns
-        -------
-        float
-            It holds with the certificate's confidence; a pair for the prevalence.
-
-        Examples
-        --------
-        >>> y, flagged = [0] * 1000 + [1] * 100, [1] * 20 + [0] * 985 + [1] * 95
-        >>> certificate = certify(y, flagged, 0.5)
-        >>> round(certificate.rate("precision"), 3), round(certificate.rates().precision, 3)
-        (0.757, 0.721)
-        """
-        as_choice("name", name, _NAMES[1:])
-        return getattr(self._rates(prevalence, false_positive, false_negative, name), name)
-
-    def _rates(
-        self, prevalence: Prevalence, false_positive: float, false_negative: float, name: str
-    ) -> RateBounds:
-        """Bound all rates, each by the part of delta that `name` needs."""
+        as_choice("name", name, ("precision", "npv", "flagged", "cost", "net_benefit"))
         if len(self.n_samples) != 2:
             raise InvalidInputError(
-                f"`rates` must have a certificate of two classes, got {len(self.n_samples)}. "
+                f"`rate` must have a certificate of two classes, got {len(self.n_samples)}. "
                 "Certify one class against the rest."
             )
-        self._need_counts("rates")
-        as_positive("false_positive", false_positive, "Use 1.")
-        as_positive("false_negative", false_negative, "Use 1.")
-        given = _read_prevalence(prevalence, self.n_samples)
-        how = "known" if isinstance(given, float) else "counted"
-        if prevalence is None and self.method != "uniform":
-            how = "direct"
-        delta = (1.0 - self.confidence) / _PARTS[how][_NAMES.index(name)]
-
-        def most(count: int, n: int, chosen_here: bool = self.method == "uniform") -> float:
-            return bound_error(count, n, delta, chosen_here=chosen_here)
-
-        (false_alarms, missed), (negative, positive) = self.wrong, self.n_samples
+        self._need_counts("rate")
+        odds = as_positive("false_positive", false_positive, "Use 1.")
+        odds /= as_positive("false_negative", false_negative, "Use 1.")
+        delta, is_uniform = 1.0 - self.confidence, self.method == "uniform"
+        (alarmed, missed), (negative, positive) = self.wrong, self.n_samples
         rows, found = negative + positive, positive - missed
-        flagged = found + false_alarms
-        low = high = given if isinstance(given, float) else math.nan
-        if not isinstance(given, float):
-            low = 1.0 - most(given[1] - given[0], given[1], False)
-            high = most(given[0], given[1], False)
-        ends = (low, high)  # What is linear in the prevalence is worst at one of them.
-        odds = false_positive / false_negative
-        if how == "direct":
-            alarms, misses = most(false_alarms, rows), most(missed, rows)
-            shares = {
-                "precision": 1.0 - most(false_alarms, flagged),
-                "npv": 1.0 - most(missed, rows - flagged),
-                "flagged": most(flagged, rows),
-                "cost": false_positive * alarms + false_negative * misses,
-                "net_benefit": 1.0 - most(rows - found, rows) - odds * alarms,
-            }
+        flagged = found + alarmed
+        if prevalence is None and not is_uniform:
+            if name in ("precision", "npv"):
+                lost = (alarmed, flagged) if name == "precision" else (missed, rows - flagged)
+                return 1.0 - bound_error(*lost, delta)
+            if name == "flagged":
+                return bound_error(flagged, rows, delta)
+            alarms = bound_error(alarmed, rows, delta / 2)
+            if name == "cost":
+                misses = bound_error(missed, rows, delta / 2)
+                return false_positive * alarms + false_negative * misses
+            return 1.0 - bound_error(rows - found, rows, delta / 2) - odds * alarms
+        if prevalence is None or isinstance(prevalence, tuple):
+            k, n = _read_counts(prevalence or (positive, rows))
+            delta /= 3 if name in ("precision", "npv") else 4
+            low, high = 1.0 - bound_error(n - k, n, delta), bound_error(k, n, delta)
         else:
-            alarms, misses = most(false_alarms, negative), most(missed, positive)
-            hits = most(found, positive)
-            shares = {
-                "precision": _share(low * (1.0 - misses), (1.0 - low) * alarms),
-                "npv": _share((1.0 - high) * (1.0 - alarms), high * misses),
-                "flagged": max(p * hits + (1.0 - p) * alarms for p in ends),
-                "cost": max(
-                    p * misses * false_negative + (1 - p) * alarms * false_positive for p in ends
-                ),
-                "net_benefit": min(p * (1.0 - misses) - odds * (1.0 - p) * alarms for p in ends),
-            }
-        return RateBounds(**shares, prevalence=ends, confidence=self.confidence, status=self.status)
+            remedy = "Use 0.02, or (positives, rows) as counted."
+            low = high = as_share("prevalence", prevalence, remedy)
+            delta /= 2
+        counts = (alarmed, negative), (missed, positive), (found, positive)
+        alarms, misses, hits = (bound_error(*c, delta, chosen_here=is_uniform) for c in counts)
+        ends = (low, high)  # What is linear in the prevalence is worst at one of them.
+        if name == "precision":
+            return _share(low * (1.0 - misses), (1.0 - low) * alarms)
+        if name == "npv":
+            return _share((1.0 - high) * (1.0 - alarms), high * misses)
+        if name == "flagged":
+            return max(p * hits + (1.0 - p) * alarms for p in ends)
+        if name == "cost":
+            costs = false_positive * alarms, false_negative * misses
+            return max((1.0 - p) * costs[0] + p * costs[1] for p in ends)
+        return min(p * (1.0 - misses) - odds * (1.0 - p) * alarms for p in ends)
 
 
-def _read_prevalence(prevalence: Prevalence, n_samples: tuple[int, ...]) -> float | tuple[int, int]:
-    """Return a known prevalence, or the counts (positives, rows) that estimate it."""
-    if prevalence is None:
-        return n_samples[1], sum(n_samples)
-    if not isinstance(prevalence, tuple):
-        return as_share("prevalence", prevalence, "Use 0.02, or (positives, rows) as counted.")
+def _read_counts(prevalence: tuple[Any, ...]) -> tuple[int, int]:
+    """Return the counts (positives, rows) that estimate a prevalence."""
     whole = len(prevalence) == 2 and all(isinstance(k, numbers.Integral) for k in prevalence)
     if not whole or not 0 <= prevalence[0] <= prevalence[1] or prevalence[1] < 1:
         raise InvalidInputError(
@@ -426,326 +317,6 @@ def _read_prevalence(prevalence: Prevalence, n_samples: tuple[int, ...]) -> floa
 
 def _share(right: float, wrong: float) -> float:
     return right / (right + wrong) if right > 0.0 else 0.0
-
-
-def certify(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    threshold: float | Boundary,
-    confidence: float = 0.95,
-    *,
-    pos_label: object = None,
-    scores: Scores = "held-out",
-    chosen_here: bool = False,
-    joint: bool = False,
-    sample_weight: ArrayLike | None = None,
-    cluster: ArrayLike | None = None,
-    probability: ArrayLike | None = None,
-    least_probability: float | None = None,
-) -> Certificate:
-    r"""Bound each class's error rate at a boundary.
-
-    Parameters
-    ----------
-    y_true : array-like of shape (n_samples,)
-        Two labels of any kind. With rows of one class alone nothing is known of the other: its
-        error is NaN and its bound 1.
-    y_score : array-like of shape (n_samples,)
-        Scores of the rows.
-    threshold : float or Boundary
-        A row is predicted positive iff its score is greater. A boundary also gives the positive
-        class, and scores on another scale are refused.
-    confidence : float, default=0.95
-        Between 0 and 1.
-    pos_label : label, default=None
-        The positive class; None takes that of the boundary. With a number as threshold, it is
-        needed unless the labels are 0 and 1, -1 and 1, or booleans.
-    scores : {"held-out", "out-of-fold", "training"}, default="held-out"
-        Where the scores come from; the function has to trust it. Out-of-fold scores give a
-        cross-fitted claim, training scores a nominal one; both hold less often for the deployed
-        model than they say.
-    chosen_here : bool, default=False
-        Whether the threshold was chosen on these rows. The bound then holds for all thresholds at
-        once, and is wider.
-    joint : bool, default=False
-        Whether the confidence is that of both bounds together.
-    sample_weight : array-like of shape (n_samples,), default=None
-        Weight of each row. The certificate is then *nominal*: its bounds are those of Kish's
-        effective number of rows of each class, :math:`(\sum w)^2 / \sum w^2`, rounded down.
-    cluster : array-like of shape (n_samples,), default=None
-        Id of each row's cluster, such as the patient, where rows of a cluster resemble each other
-        and clusters are independent. The error rate bounded is the average over clusters: a
-        cluster of many rows counts as much as one of few. If large clusters have other error
-        rates than small ones, that differs from the rate among rows.
-    probability : array-like of shape (n_samples,) or pair of float, default=None
-        Probability with which each row was drawn for labelling, where some kinds of rows were drawn
-        more often than others, independently of each other, known by design. A pair is that of all
-        rows predicted negative, and of all predicted positive. The error rate bounded is that of
-        all rows, as if all had been labelled.
-    least_probability : float, default=None
-        With one probability per row: the least that any row had, whether a row with it was drawn
-        or not. A kind of row of which none was drawn may still hold the errors.
-
-    Returns
-    -------
-    Certificate
-
-    Raises
-    ------
-    InvalidInputError
-        If a boundary on probabilities is given scores outside [0, 1].
-
-    Warns
-    -----
-    BoundaryWarning
-        If all rows are on one side of the threshold, which is often on another scale.
-
-    See Also
-    --------
-    BoundShiftClassifier.certify : The same of a classifier, which scores the rows itself.
-
-    Notes
-    -----
-    For k of n rows on the wrong side of a threshold fixed before, Clopper and Pearson's bound at
-    :math:`1 - \delta`. For a threshold chosen here, the band of equal local levels up
-    to 50,000 rows of a class (:mod:`boundshift.curves._uniform`); beyond, the smaller of the DKW
-    band at :math:`\delta/2` and Clopper–Pearson at :math:`\delta/(2(n + 1))` for all n + 1 counts.
-
-    Clusters and drawing probabilities :math:`p_i` are bounded by betting (Waudby-Smith and Ramdas
-    2024). With errors :math:`x_i` the rate of all rows is m where
-    :math:`\mathrm{E}\,(x_i - m)/p_i = 0`, and each bet is divided by :math:`p_i` (Horvitz and
-    Thompson). Where the side alone decides who is drawn, wrong rows of a class have one probability
-    p and right ones another, q. A share a of the labelled rows is wrong where a share
-    :math:`(a/p) / (a/p + (1 - a)/q)` of all rows is, which grows with a, so Clopper and Pearson's
-    bound of a gives that of all rows.
-
-    Examples
-    --------
-    >>> from boundshift import certify
-    >>> y, s = [0] * 90 + [1] * 10, [0.1] * 85 + [0.6] * 5 + [0.9] * 9 + [0.2]
-    >>> print(certify(y, s, threshold=0.5))
-    certified at 0.95 (clopper-pearson): It holds if ... and the threshold was fixed before.
-                       rows    wrong    error  at most    floor
-    class 0              90        5   0.0556   0.1133   0.0327
-    class 1              10        1   0.1000   0.3942   0.2589
-    """
-    as_choice("scores", scores, tuple(_WORTH))
-    chosen_here = _as_flag("chosen_here", chosen_here)
-    t, pos_label = read_threshold(threshold, pos_label, y_true)
-    given = {"cluster": cluster, "probability": probability, "sample_weight": sample_weight}
-    names = [name for name, value in given.items() if value is not None]
-    if len(names) > 1 or (chosen_here and {"cluster", "probability"} & set(names)):
-        raise InvalidInputError(
-            f"`{names[0]}` must go with a threshold fixed before, and without "
-            f"{' and '.join(name for name in given if name != names[0])}, got another request. "
-            "Hold out whole clusters, or rows, that have not chosen the threshold."
-        )
-    if least_probability is not None and probability is None:
-        raise InvalidInputError(
-            f"`least_probability` must go with `probability`, got {least_probability!r} alone. "
-            "Pass the probability with which each row was drawn."
-        )
-    claims: dict[str, Any] = {"confidence": confidence, "joint": joint, "threshold": t}
-    claims["chosen_here"] = chosen_here
-    known = read_scores("y_score", y_score, threshold)
-    if sample_weight is not None:
-        sample = ScoreSample.from_labels(
-            y_true, known, pos_label, sample_weight=sample_weight, symmetric=False
-        )
-        found = certify_sample(sample, weighted=True, **claims)
-    else:
-        is_positive, _, labels = as_rows(y_true, known, pos_label, symmetric=False, one_class=True)
-        if isinstance(threshold, Boundary) and not 0 < np.sum(is_positive) < len(known):
-            labels = threshold.labels
-        is_wrong, classes = (known > t) != is_positive, (~is_positive, is_positive)
-        wrong = tuple(int(np.sum(is_wrong & mine)) for mine in classes)
-        rows = tuple(int(np.sum(mine)) for mine in classes)
-        found = certify_counts(wrong, rows, labels, scores=scores, **claims)
-        by_class = [is_wrong[mine] for mine in classes]
-        if cluster is not None:
-            ids = as_clusters(cluster, len(known))
-            found = _certify_clusters(found, by_class, [ids[mine] for mine in classes])
-        elif isinstance(probability, tuple | list) and len(probability) == 2 < len(known):
-            found = _certify_sides(found, probability, least_probability)
-        elif probability is not None:
-            drawn = _read_drawn(probability, least_probability, len(known))
-            found = _certify_drawn(found, by_class, [drawn[mine] for mine in classes])
-        for label, n in zip(labels, rows, strict=True):
-            if not n:
-                found = replace(found, reason=f"{found.reason}; class {label} has no rows")
-    if isinstance(threshold, Boundary):
-        found = replace(found, scale=threshold.scale)
-    # A boundary at which every row got one label does the same here.
-    is_meant = (
-        isinstance(threshold, Boundary)
-        and 0 in threshold.wrong
-        and any(k == n for k, n in zip(threshold.wrong, threshold.n_samples, strict=True))
-    )
-    if sorted(found.errors) == [0.0, 1.0] and not is_meant:
-        warnings.warn(
-            f"Scores should be on both sides of the threshold {t:.6g}, got all "
-            f"{'above' if found.errors[0] else 'at or below'} it: one class is always right and "
-            "the other always wrong. Use a threshold on the scale of the scores.",
-            BoundaryWarning,
-            stacklevel=2,
-        )
-    return found
-
-
-def _certify_clusters(
-    found: Certificate, is_wrong: list[BoolArray], cluster: list[IndexArray]
-) -> Certificate:
-    """Return a certificate of rows in clusters, given the one of single rows."""
-    means = [cluster_means(x, ids) for x, ids in zip(is_wrong, cluster, strict=True)]
-    bet = _bet_on_means(found, means, [np.ones(len(x)) for x in means])
-    said = "clusters are independent, and the rates are averages over them"
-    return replace(bet, n_clusters=tuple(map(len, means)), reason=f"{found.reason}; {said}")
-
-
-def _certify_drawn(
-    found: Certificate, is_wrong: list[BoolArray], ratios: list[FloatArray]
-) -> Certificate:
-    """Return a certificate of rows that were drawn with unequal probabilities."""
-    bet = _bet_on_means(found, [x.astype(np.float64) for x in is_wrong], ratios)
-    return replace(bet, reason=f"{found.reason}; rows were drawn with the probabilities given")
-
-
-def _bet_on_means(
-    found: Certificate, values: list[FloatArray], ratios: list[FloatArray]
-) -> Certificate:
-    """Return a certificate whose bounds are bets; see `bound_mean`."""
-    delta = (1.0 - found.confidence) / (2 if found.joint else 1)
-    parts = list(zip(values, ratios, strict=True))
-    return replace(
-        found,
-        error_bounds=tuple(bound_mean(x, delta, r) for x, r in parts),
-        errors=tuple(float(x @ r / r.sum()) if len(x) else math.nan for x, r in parts),
-        floors=tuple(bound_mean(np.zeros(len(x)), delta, r) for x, r in parts),
-        method="betting",
-    )
-
-
-def _read_drawn(probability: ArrayLike, least: float | None, n: int) -> FloatArray:
-    """Return the least drawing probability over that of each row."""
-    remedy = "Pass the probability with which each row was drawn, 1 if all of its kind were."
-    drawn = as_real_column("probability", probability, remedy, n)
-    if least is None or not is_finite(least) or not 0.0 < least <= 1.0:
-        raise InvalidInputError(
-            "`least_probability` must be given with `probability`, above 0 and at most 1, got "
-            f"{least!r}. Pass the least probability that any row had of being drawn."
-        )
-    bad = ~((drawn >= least) & (drawn <= 1.0))
-    if bad.any():
-        raise InvalidInputError(
-            f"`probability` must be from `least_probability`, {least:g}, to 1, got "
-            f"{drawn[bad][0]:g}. {remedy}"
-        )
-    return least / drawn
-
-
-def _certify_sides(
-    found: Certificate, probability: Sequence[Any], least: float | None
-) -> Certificate:
-    """Return a certificate of rows that were drawn by their side of the threshold."""
-    remedy = "Pass (negative, positive), the probability of being drawn on each side, above 0."
-    negative, positive = as_pair("probability", probability, remedy)
-    if max(negative, positive) > 1.0 or least is not None:
-        raise InvalidInputError(
-            "`probability` as a pair must be at most 1 each and go without `least_probability`, "
-            f"got {probability!r} and {least!r}. {remedy}"
-        )
-    # Wrong rows of the negative class are predicted positive, and the other way round.
-    odds = (negative / positive, positive / negative)
-
-    def among_all(rates: tuple[float, ...]) -> tuple[float, ...]:
-        return tuple(a * r / (a * r + 1.0 - a) for a, r in zip(rates, odds, strict=True))
-
-    return replace(
-        found,
-        error_bounds=among_all(found.error_bounds),
-        errors=among_all(found.errors),
-        floors=among_all(found.floors),
-        method="drawn",
-        reason=f"{found.reason}; rows of each side were drawn with the probabilities given",
-    )
-
-
-def read_threshold(
-    threshold: float | Boundary, pos_label: object, y_true: ArrayLike | None = None
-) -> tuple[float, object]:
-    """Return a threshold as a number, and the positive class; refuse labels it has not seen."""
-    if isinstance(threshold, Boundary):
-        positive = threshold.labels[1]
-        if y_true is not None:
-            check_known("y_true", find_distinct(as_labels(y_true)).tolist(), threshold)
-        if pos_label is not None and pos_label != positive:
-            raise InvalidInputError(
-                f"`pos_label` must be that of the boundary, {positive!r}, got {pos_label!r}. "
-                "Leave it out, or pass the boundary's threshold as a number."
-            )
-        return threshold.threshold, positive
-    is_number = isinstance(threshold, numbers.Real) and not isinstance(threshold, bool)
-    if not is_number or not abs(threshold) <= sys.float_info.max:
-        raise InvalidInputError(
-            f"`threshold` must be a finite number or a Boundary, got {threshold!r}. "
-            "Pass what find_boundary returned."
-        )
-    return float(threshold), pos_label
-
-
-def check_known(name: str, labels: Sequence[Any], boundary: Boundary) -> None:
-    """Raise if some labels are not those of the boundary."""
-    negative, positive = boundary.labels
-    other = [label for label in dict.fromkeys(labels) if label not in boundary.labels]
-    if other and negative != f"not {positive}":
-        raise InvalidInputError(
-            f"`{name}` must hold the labels of the boundary, {negative!r} and {positive!r}, got "
-            f"{', '.join(map(repr, other[:5]))}. Name the classes as the boundary does."
-        )
-
-
-def read_scores(
-    name: str, y_score: ArrayLike, threshold: object = None, n_rows: int | None = None
-) -> FloatArray:
-    """Return finite scores, on the scale of the threshold if that is a boundary."""
-    remedy = "Pass the decision function or the probability of the positive class."
-    scores = as_real_column(name, y_score, remedy, n_rows)
-    if not len(scores):
-        raise InvalidInputError(f"`{name}` must have rows, got none. Pass scores of some rows.")
-    check_finite(scores, name)
-    if isinstance(threshold, Boundary):
-        threshold._check_scale(float(scores.min()), float(scores.max()), len(scores))
-    return scores
-
-
-def certify_sample(
-    sample: ScoreSample, threshold: float, *, weighted: bool, **options: Any
-) -> Certificate:
-    """Return the certificate of a sample at a threshold; weights make it nominal."""
-    at = sample.from_units(np.array([threshold]))
-    wrong, labels = [side[0] for side in sample.count_wrong(at)], sample.labels
-    options["threshold"] = threshold
-    if not weighted:
-        return certify_counts(tuple(map(int, wrong)), sample.n_samples, labels, **options)
-    shares = [float(k / n) for k, n in zip(wrong, sample.n_samples, strict=True)]
-    effective = [float(c.effective) for c in (sample.negative, sample.positive)]
-    return certify_shares(shares, effective, labels, **options)
-
-
-def certify_shares(
-    errors: Sequence[float], effective: Sequence[float], labels: tuple[Any, ...], **options: Any
-) -> Certificate:
-    """Return the nominal certificate of weighted shares, at effective numbers of rows.
-
-    Rounding is conservative: fewer rows, more of them wrong.
-    """
-    rows = tuple(int(n + 1e-9) for n in effective)
-    wrong = tuple(
-        min(math.ceil(share * n - 1e-9), n) if n else 0
-        for share, n in zip(errors, rows, strict=True)
-    )
-    certificate = certify_counts(wrong, rows, labels, **options)
-    return replace(certificate, errors=tuple(errors), status="nominal", reason=_WEIGHTED)
 
 
 def certify_counts(
@@ -771,15 +342,14 @@ def certify_counts(
     choices of such rows the other n − K + 1 are independent of the choice, and Clopper–Pearson on
     them at :math:`\delta/\binom{n}{K-1}` holds for all choices together (a sample compression
     bound).
-
-    Examples
-    --------
-    >>> certify_counts((0, 1), (100, 20), ("no", "yes")).error_bounds[1].__round__(3)
-    0.216
     """
-    joint, chosen_here = _as_flag("joint", joint), _as_flag("chosen_here", chosen_here)
-    as_share("confidence", confidence)
-    status, reason, added = _WORTH[scores]
+    for name, flag in (("joint", joint), ("chosen_here", chosen_here)):
+        if not isinstance(flag, bool | np.bool_):
+            raise InvalidInputError(f"`{name}` must be True or False, got {flag!r}.")
+    status, reason = _WORTH[as_choice("scores", scores, tuple(_WORTH))]
+    if status == "certified":
+        fixed = " and the threshold was fixed before"
+        reason += ", for every threshold at once" if chosen_here else fixed
     bounds, floors = _bounds(wrong, n_samples, confidence, joint, chosen_here)
     return Certificate(
         error_bounds=bounds,
@@ -788,10 +358,10 @@ def certify_counts(
         n_samples=tuple(n_samples),
         labels=tuple(labels),
         confidence=confidence,
-        joint=joint,
+        joint=bool(joint),
         method="uniform" if chosen_here else "clopper-pearson",
         status=status,
-        reason=reason + added[chosen_here],
+        reason=reason,
         floors=floors,
         threshold=threshold,
     )
@@ -804,61 +374,10 @@ def _bounds(
     delta = (1.0 - as_share("confidence", confidence)) / (len(rows) if joint else 1)
 
     def bounds(counts: Sequence[int]) -> tuple[float, ...]:
-        options: dict[str, Any] = {"chosen_here": chosen_here, "n_classes": len(rows)}
-        return tuple(bound_error(k, n, delta, **options) for k, n in zip(counts, rows, strict=True))
+        how: dict[str, Any] = {"chosen_here": chosen_here, "n_classes": len(rows)}
+        return tuple(bound_error(k, n, delta, **how) for k, n in zip(counts, rows, strict=True))
 
     return bounds(wrong), bounds([0] * len(rows))
-
-
-def certify_boundary(boundary: Boundary, **options: Any) -> Certificate:
-    """Return the certificate of a boundary by the rows that chose it."""
-    counts = (boundary.wrong, boundary.n_samples, boundary.labels)
-    found = certify_counts(*counts, chosen_here=True, threshold=boundary.threshold, **options)
-    return replace(found, scale=boundary.scale)
-
-
-def certify_floors(
-    boundary: Boundary, curve: ConfidenceCurve, rule: Floors, cluster: ArrayLike | None = None
-) -> Certificate:
-    r"""Return the certificate of a boundary that floors decided, by the same rows.
-
-    Each bound of (negative, positive) has the confidence :math:`1 - \delta` of the floors.
-
-    A floor of recall or specificity allows up to k rows of its class on the wrong side, and k
-    depends only on the floor, the confidence and the number of rows. So every allowed boundary
-    errs no more often than the order statistic with k rows beyond it, whose Clopper–Pearson bound
-    is valid. With F floors the bound is at :math:`\delta/F`, as the floor was tested. A class
-    without a floor has the band that holds for every boundary at once.
-
-    A class with more than k rows on the wrong side, whose floor was not met, has that band at
-    :math:`\delta - \delta/F`: together both cases fail with probability at most :math:`\delta`.
-    A single floor is unmet only where no number of rows is allowed, whatever the scores; the band
-    is then at :math:`\delta`.
-
-    Where rows come in clusters, a floor that is kept is all that is bounded.
-    """
-    found = certify_boundary(boundary, confidence=curve.confidence)
-    if cluster is not None:
-        most = [1.0 - rule.asked.get(name, 0.0) for name in ("specificity", "recall")]
-        kept = [e <= m < 1.0 for e, m in zip(boundary.errors, most, strict=True)]
-        return replace(
-            found,
-            error_bounds=tuple(m if k else 1.0 for m, k in zip(most, kept, strict=True)),
-            method="betting",
-            reason=f"{found.reason}; rates are averages over clusters, which are independent",
-        )
-    delta, n_floors = 1.0 - curve.confidence, len(rule.asked)
-    tested = replace(curve, confidence=1.0 - delta / n_floors)
-    bounds = list(found.error_bounds)
-    for i, name in enumerate(("specificity", "recall")):
-        if name in rule.asked:
-            wrong, n = boundary.wrong[i], boundary.n_samples[i]
-            allowed = most_wrong(tested.bound, n, 1.0 - rule.asked[name])
-            if wrong <= allowed:
-                bounds[i] = float(clopper_pearson(allowed, n, delta / n_floors))
-            elif n_floors > 1:
-                bounds[i] = float(uniform_bound(wrong, n, delta - delta / n_floors))
-    return replace(found, error_bounds=tuple(bounds))
 
 
 def bound_error(
@@ -879,8 +398,14 @@ def bound_error(
     return float(clopper_pearson(wrong, n - faces, delta / choices))
 
 
-def _as_flag(name: str, value: object) -> bool:
-    """Return True or False, of Python or of NumPy."""
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    raise InvalidInputError(f"`{name}` must be True or False, got {value!r}. Use {name}=True.")
+def certify_shares(
+    errors: Sequence[float], effective: Sequence[float], labels: tuple[Any, ...], **options: Any
+) -> Certificate:
+    """Return the nominal certificate of weighted shares, at effective numbers of rows.
+
+    Rounding is conservative: fewer rows, more of them wrong.
+    """
+    rows = tuple(int(n + 1e-9) for n in effective)
+    wrong = tuple(min(math.ceil(e * n - 1e-9), n) for e, n in zip(errors, rows, strict=True))
+    found = certify_counts(wrong, rows, labels, **options)
+    return replace(found, errors=tuple(errors), status="nominal", reason=_WEIGHTED)

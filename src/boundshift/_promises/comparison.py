@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom
 
-from boundshift._promises.certificate import read_scores, read_threshold
+from boundshift._promises.certify import read_scores, read_threshold
 from boundshift._result.boundary import Boundary
 from boundshift._validation import as_rows, as_share
 from boundshift.curves._uniform import clopper_pearson

@@ -19,7 +19,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from boundshift._promises.certificate import Certificate, bound_error, certify_boundary
+from boundshift._promises.certificate import Certificate, bound_error
+from boundshift._promises.certify import certify_boundary
 from boundshift._result.boundary import Boundary
 from boundshift._typing import BoolArray, IndexArray
 from boundshift.curves._clusters import bound_mean

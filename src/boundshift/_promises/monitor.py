@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
-from boundshift._promises.certificate import Certificate, read_scores, read_threshold
+from boundshift._promises.certificate import Certificate
+from boundshift._promises.certify import read_scores, read_threshold
 from boundshift._result.boundary import check_scale
 from boundshift._result.records import Record, read_json
 from boundshift._typing import BoolArray, FloatArray, IndexArray

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundshift._boundary import decide
-from boundshift._promises.certificate import read_scores
+from boundshift._promises.certify import read_scores
 from boundshift._result.boundary import answer_in_kind, check_scale
 from boundshift._result.records import Record
 from boundshift._result.sql import label_expression

@@ -19,12 +19,8 @@ from boundshift._multiclass import (
     promise_floors,
     search_biases,
 )
-from boundshift._promises.certificate import (
-    Certificate,
-    certify_counts,
-    certify_floors,
-    certify_shares,
-)
+from boundshift._promises.certificate import Certificate, certify_counts, certify_shares
+from boundshift._promises.certify import certify_floors
 from boundshift._result.boundary import Boundary, restate
 from boundshift._scores import LEAST_WEIGHT, LogOdds, Scale, ScoreSample
 from boundshift._status import QUIET, Status

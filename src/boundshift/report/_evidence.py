@@ -9,7 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift._promises.certificate import Certificate, Scores, certify, certify_counts
+from boundshift._promises.certificate import Certificate, Scores, certify_counts
+from boundshift._promises.certify import certify
 from boundshift._promises.zone import Zone
 from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
-from boundshift._promises.certificate import certify
+from boundshift._promises.certificate import Certificate
+from boundshift._promises.certify import certify
 from boundshift._promises.comparison import compare_boundaries
 from boundshift._status import Status
 from boundshift._typing import BoolArray, FloatArray
@@ -229,6 +230,13 @@ def _reached(errors: tuple[float, float], share: float) -> dict[str, float]:
     return {name: float(rate[0]) for name, rate in rates.items()}
 
 
+def bound_rate(certificate: Certificate, name: str, share: float, **prices: float) -> float:
+    """Return a bound that holds together with those of the other rates, as the page has them."""
+    # A rate needs two bounds: of the three of false alarms, misses and hits that hold together.
+    level = 1 - 2 / 3 * (1 - certificate.confidence)
+    return certificate.at(level).rate(name, share, **prices)
+
+
 def keeps_all(rule: Floors, errors: tuple[float, float], share: float) -> bool:
     """Return whether error rates keep all floors."""
     rates = _reached(errors, share)
@@ -243,13 +251,10 @@ def _judge_floors(rule: Floors, evidence: Evidence) -> list[Floor]:
     certified = certificate.certified and evidence.rows.amount is None
     rates = _reached(evidence.rows.errors("new"), prevalence)
     each = certificate.at(1 - (1 - certificate.confidence) / len(rule.asked))
-    bounds = each.rates(prevalence)
     shown = {
         "recall": 1 - each.error_bounds[1],
         "specificity": 1 - each.error_bounds[0],
-        "precision": bounds.precision,
-        "npv": bounds.npv,
-        "flagged": bounds.flagged,
+        **{name: bound_rate(each, name, prevalence) for name in ("precision", "npv", "flagged")},
     }
     bounded = dict.fromkeys(shown, certified)
     if evidence.clustered is not None:  # a bet on clusters follows from no counts
@@ -339,7 +344,7 @@ def _compare(aim: Aim, rule: Rule, evidence: Evidence) -> Compared:
         low, high = paired.cost_interval
         difference = _PER * low, _PER * high
         if bounded:
-            shown = _PER * certificate.rates(share, **prices).cost
+            shown = _PER * bound_rate(certificate, "cost", share, **prices)
     else:
         n_draws = _FEW_DRAWS if rule.costly else _DRAWS
         difference = rows.gain_interval(measure, confidence, n_draws)

@@ -37,6 +37,7 @@ from boundshift.report._evidence import (
     gather,
     own_probability,
 )
+from boundshift.report._goal import bound_rate
 from boundshift.report._panels import compare, panels
 from boundshift.report._sentences import sentences
 
@@ -158,7 +159,7 @@ def collect_facts(
         "interval": evidence.interval,
         "certificate": {key: getattr(certificate, key) for key in _CERTIFICATE}
         | {
-            "precision": certificate.rates(evidence.prevalence).precision,
+            "precision": bound_rate(certificate, "precision", evidence.prevalence),
             "together": _together(certificate),
         },
         "prevalence": evidence.prevalence,

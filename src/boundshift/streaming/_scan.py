@@ -6,14 +6,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
 
+import numpy as np
+
 from boundshift._boundary import choose_claims, decide, decide_on
-from boundshift._promises.certificate import (
-    Certificate,
-    Scores,
-    certify_sample,
-    check_known,
-    read_threshold,
-)
+from boundshift._promises.certificate import Certificate, Scores, certify_counts
+from boundshift._promises.certify import check_known, read_threshold
 from boundshift._promises.zone import Zone, as_errors, zone_of
 from boundshift._result.boundary import Boundary, warn_of
 from boundshift._scores import Scale, ScoreSample
@@ -22,7 +19,7 @@ from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
 from boundshift.streaming._driver import Progress, decide_in_passes
-from boundshift.streaming._read import ColumnNames, read
+from boundshift.streaming._read import ColumnNames, Source, read
 
 
 def scan_boundary(
@@ -108,7 +105,6 @@ def scan_certificate(
     scores: Scores = "held-out",
     chosen_here: bool = False,
     joint: bool = False,
-    weight: str | None = None,
 ) -> Certificate:
     """Bound each class's error rate at a boundary, on data that is read in passes.
 
@@ -117,9 +113,7 @@ def scan_certificate(
     data, label, score, element, progress
         As in :func:`scan_boundary`.
     threshold, confidence, pos_label, scores, chosen_here, joint
-        As in :func:`boundshift.certify`.
-    weight : str, default=None
-        As in :func:`scan_boundary`; the certificate is nominal then.
+        As in :func:`boundshift.certify`. Rows cannot have weights.
 
     Returns
     -------
@@ -137,15 +131,15 @@ def scan_certificate(
     t, pos_label = read_threshold(threshold, pos_label)
     as_choice("scores", scores, get_args(Scores))
     as_share("confidence", confidence)
-    source = read(data, ColumnNames(label, score, weight), element)
+    source = _read_rows(data, ColumnNames(label, score), element)
     claims: dict[str, Any] = {"confidence": confidence, "joint": joint, "chosen_here": chosen_here}
 
     def decide_one(sample: ScoreSample) -> Certificate:
         if isinstance(threshold, Boundary):
             check_known("label", sample.labels, threshold)
-        if not source.is_weighted:
-            claims["scores"] = scores
-        return certify_sample(sample, t, weighted=source.is_weighted, **claims)
+        negative, positive = sample.count_wrong(sample.from_units(np.array([t])))
+        counts = (int(negative[0]), int(positive[0])), sample.n_samples, sample.labels
+        return certify_counts(*counts, threshold=t, scores=scores, **claims)
 
     certificate, _ = decide_in_passes(
         source, decide_one, pos_label=pos_label, symmetric=False, progress=progress
@@ -190,12 +184,7 @@ def scan_zone(
     """
     allowed = as_errors(errors)
     as_share("confidence", confidence)
-    source = read(data, ColumnNames(label, score), element)
-    if source.is_weighted:
-        raise InvalidInputError(
-            "`data` must be pairs (labels, scores) for a zone, whose promises count rows, got "
-            "triples with weights. Leave the weights out."
-        )
+    source = _read_rows(data, ColumnNames(label, score), element)
     zone, _ = decide_in_passes(
         source,
         lambda sample: zone_of(sample, allowed, confidence, scale),
@@ -204,3 +193,14 @@ def scan_zone(
         progress=progress,
     )
     return zone
+
+
+def _read_rows(data: Any, names: ColumnNames, element: int) -> Source:
+    """Return rows that count once each, as promises need them."""
+    source = read(data, names, element)
+    if source.is_weighted:
+        raise InvalidInputError(
+            "`data` must be pairs (labels, scores) for a certificate or a zone, whose promises "
+            "count rows, got triples with weights. Leave the weights out."
+        )
+    return source

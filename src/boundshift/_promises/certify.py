@@ -1,0 +1,346 @@
+"""Certificates of rows: plain ones, in clusters, drawn with unequal probabilities, for floors."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from boundshift._promises.certificate import Certificate, Scores, certify_counts
+from boundshift._result.boundary import Boundary
+from boundshift._scores import check_finite
+from boundshift._typing import FloatArray
+from boundshift._validation import (
+    as_labels,
+    as_pair,
+    as_real_column,
+    as_rows,
+    find_distinct,
+    is_finite,
+)
+from boundshift.curves._clusters import as_clusters, bound_mean, cluster_means
+from boundshift.curves._counts import ConfidenceCurve
+from boundshift.curves._floors import most_wrong
+from boundshift.curves._uniform import clopper_pearson, uniform_bound
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.rules import Floors
+
+
+def certify(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    threshold: float | Boundary,
+    confidence: float = 0.95,
+    *,
+    pos_label: object = None,
+    scores: Scores = "held-out",
+    chosen_here: bool = False,
+    joint: bool = False,
+    sample_weight: None = None,
+    cluster: ArrayLike | None = None,
+    probability: ArrayLike | None = None,
+    least_probability: float | None = None,
+) -> Certificate:
+    r"""Bound each class's error rate at a boundary.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        Two labels of any kind. With rows of one class alone nothing is known of the other: its
+        error is NaN and its bound 1.
+    y_score : array-like of shape (n_samples,)
+        Scores of the rows.
+    threshold : float or Boundary
+        A row is predicted positive iff its score is greater. A boundary also gives the positive
+        class, and scores on another scale are refused.
+    confidence : float, default=0.95
+        Between 0 and 1.
+    pos_label : label, default=None
+        The positive class; None takes that of the boundary. With a number as threshold, it is
+        needed unless the labels are 0 and 1, -1 and 1, or booleans.
+    scores : {"held-out", "out-of-fold", "training"}, default="held-out"
+        Where the scores come from; the function has to trust it. Out-of-fold scores give a
+        cross-fitted claim, training scores a nominal one; both hold less often for the deployed
+        model than they say.
+    chosen_here : bool, default=False
+        Whether the threshold was chosen on these rows. The bound then holds for all thresholds at
+        once, and is wider.
+    joint : bool, default=False
+        Whether the confidence is that of both bounds together.
+    sample_weight : None
+        Refused, since no bound holds for weighted rows. Rows that were drawn with unequal
+        probabilities have `probability`.
+    cluster : array-like of shape (n_samples,), default=None
+        Id of each row's cluster, such as the patient, where rows of a cluster resemble each other
+        and clusters are independent. The error rate bounded is the average over clusters: a
+        cluster of many rows counts as much as one of few. If large clusters have other error
+        rates than small ones, that differs from the rate among rows.
+    probability : array-like of shape (n_samples,) or pair of float, default=None
+        Probability with which each row was drawn for labelling, where some kinds of rows were drawn
+        more often than others, independently of each other, known by design. A pair is that of all
+        rows predicted negative, and of all predicted positive. The error rate bounded is that of
+        all rows, as if all had been labelled.
+    least_probability : float, default=None
+        With one probability per row: the least that any row had, whether a row with it was drawn
+        or not. A kind of row of which none was drawn may still hold the errors.
+
+    Returns
+    -------
+    Certificate
+
+    Warns
+    -----
+    BoundaryWarning
+        If all rows are on one side of the threshold, which is often on another scale.
+
+    See Also
+    --------
+    BoundShiftClassifier.certify : The same of a classifier, which scores the rows itself.
+
+    Notes
+    -----
+    For k of n rows on the wrong side of a threshold fixed before, Clopper and Pearson's bound at
+    :math:`1 - \delta`. For a threshold chosen here, the band of equal local levels up
+    to 50,000 rows of a class (:mod:`boundshift.curves._uniform`); beyond, the smaller of the DKW
+    band at :math:`\delta/2` and Clopper–Pearson at :math:`\delta/(2(n + 1))` for all n + 1 counts.
+
+    Clusters and drawing probabilities :math:`p_i` are bounded by betting (Waudby-Smith and Ramdas
+    2024). With errors :math:`x_i` the rate of all rows is m where
+    :math:`\mathrm{E}\,(x_i - m)/p_i = 0`, and each bet is divided by :math:`p_i` (Horvitz and
+    Thompson). Where the side alone decides who is drawn, wrong rows of a class have one probability
+    p and right ones another, q. A share a of the labelled rows is wrong where a share
+    :math:`(a/p) / (a/p + (1 - a)/q)` of all rows is, which grows with a, so Clopper and Pearson's
+    bound of a gives that of all rows.
+
+    Examples
+    --------
+    >>> from boundshift import certify
+    >>> y, s = [0] * 90 + [1] * 10, [0.1] * 85 + [0.6] * 5 + [0.9] * 9 + [0.2]
+    >>> print(certify(y, s, threshold=0.5))
+    certified at 0.95 (clopper-pearson): It holds if ... and the threshold was fixed before.
+                       rows    wrong    error  at most    floor
+    class 0              90        5   0.0556   0.1133   0.0327
+    class 1              10        1   0.1000   0.3942   0.2589
+    """
+    t, pos_label = read_threshold(threshold, pos_label, y_true)
+    if sample_weight is not None:
+        raise InvalidInputError(
+            "`sample_weight` must be None, since no bound holds for weighted rows, got weights. "
+            "Leave them out, or pass the `probability` with which each row was drawn."
+        )
+    is_drawn = probability is not None or least_probability is not None
+    if (cluster is not None) + is_drawn + bool(chosen_here) > 1:
+        raise InvalidInputError(
+            "`cluster`, `probability` and chosen_here=True must go without each other, got more "
+            "than one. Hold out whole clusters, or rows, that have not chosen the threshold."
+        )
+    known = read_scores("y_score", y_score, threshold)
+    is_positive, _, labels = as_rows(y_true, known, pos_label, symmetric=False, one_class=True)
+    if isinstance(threshold, Boundary) and not 0 < np.sum(is_positive) < len(known):
+        labels = threshold.labels
+    classes = ~is_positive, is_positive
+    is_wrong = [((known > t) != is_positive)[mine] for mine in classes]
+    found = certify_counts(
+        tuple(int(np.sum(x)) for x in is_wrong),
+        tuple(map(len, is_wrong)),
+        labels,
+        confidence=confidence,
+        joint=joint,
+        chosen_here=chosen_here,
+        scores=scores,
+        threshold=t,
+    )
+    if cluster is not None:
+        ids = as_clusters(cluster, len(known))
+        means = [cluster_means(x, ids[mine]) for x, mine in zip(is_wrong, classes, strict=True)]
+        said = "clusters are independent, and the rates are averages over them"
+        found = _bet_on_means(found, means, [np.ones(len(x)) for x in means], said)
+        found = replace(found, n_clusters=tuple(map(len, means)))
+    elif isinstance(probability, tuple | list) and len(probability) == 2 < len(known):
+        found = _certify_sides(found, probability, least_probability)
+    elif is_drawn:
+        ratio = _read_drawn(probability, least_probability, len(known))
+        said = "rows were drawn with the probabilities given"
+        values = [x.astype(np.float64) for x in is_wrong]
+        found = _bet_on_means(found, values, [ratio[mine] for mine in classes], said)
+    for label, n in zip(labels, found.n_samples, strict=True):
+        if not n:
+            found = replace(found, reason=f"{found.reason}; class {label} has no rows")
+    is_meant = False
+    if isinstance(threshold, Boundary):
+        found, (n, p) = replace(found, scale=threshold.scale), threshold.n_samples
+        # A boundary at which every row got one label does the same here.
+        is_meant = threshold.wrong in ((0, p), (n, 0))
+    if sorted(found.errors) == [0.0, 1.0] and not is_meant:
+        warnings.warn(
+            f"Scores should be on both sides of the threshold {t:.6g}, got all "
+            f"{'above' if found.errors[0] else 'at or below'} it: one class is always right and "
+            "the other always wrong. Use a threshold on the scale of the scores.",
+            BoundaryWarning,
+            stacklevel=2,
+        )
+    return found
+
+
+def _bet_on_means(
+    found: Certificate, values: list[FloatArray], ratios: list[FloatArray], said: str
+) -> Certificate:
+    """Return a certificate whose bounds are bets; see `bound_mean`."""
+    delta = (1.0 - found.confidence) / (2 if found.joint else 1)
+    parts = list(zip(values, ratios, strict=True))
+    return replace(
+        found,
+        error_bounds=tuple(bound_mean(x, delta, r) for x, r in parts),
+        errors=tuple(float(x @ r / r.sum()) if len(x) else math.nan for x, r in parts),
+        floors=tuple(bound_mean(np.zeros(len(x)), delta, r) for x, r in parts),
+        method="betting",
+        reason=f"{found.reason}; {said}",
+    )
+
+
+def _read_drawn(probability: Any, least: float | None, n: int) -> FloatArray:
+    """Return the least drawing probability over that of each row."""
+    remedy = "Pass the probability with which each row was drawn, 1 if all of its kind were."
+    drawn = as_real_column("probability", probability, remedy, n)
+    if least is None or not is_finite(least) or not 0.0 < least <= 1.0:
+        raise InvalidInputError(
+            "`least_probability` must be given with `probability`, above 0 and at most 1, got "
+            f"{least!r}. Pass the least probability that any row had of being drawn."
+        )
+    bad = ~((drawn >= least) & (drawn <= 1.0))
+    if bad.any():
+        raise InvalidInputError(
+            f"`probability` must be from `least_probability`, {least:g}, to 1, got "
+            f"{drawn[bad][0]:g}. {remedy}"
+        )
+    return least / drawn
+
+
+def _certify_sides(
+    found: Certificate, probability: Sequence[Any], least: float | None
+) -> Certificate:
+    """Return a certificate of rows that were drawn by their side of the threshold."""
+    remedy = "Pass (negative, positive), the probability of being drawn on each side, above 0."
+    negative, positive = as_pair("probability", probability, remedy)
+    if max(negative, positive) > 1.0 or least is not None:
+        raise InvalidInputError(
+            "`probability` as a pair must be at most 1 each and go without `least_probability`, "
+            f"got {probability!r} and {least!r}. {remedy}"
+        )
+    # Wrong rows of the negative class are predicted positive, and the other way round.
+    odds = (negative / positive, positive / negative)
+
+    def among_all(rates: tuple[float, ...]) -> tuple[float, ...]:
+        return tuple(a * r / (a * r + 1.0 - a) for a, r in zip(rates, odds, strict=True))
+
+    return replace(
+        found,
+        error_bounds=among_all(found.error_bounds),
+        errors=among_all(found.errors),
+        floors=among_all(found.floors),
+        method="drawn",
+        reason=f"{found.reason}; rows of each side were drawn with the probabilities given",
+    )
+
+
+def read_threshold(
+    threshold: float | Boundary, pos_label: object, y_true: ArrayLike | None = None
+) -> tuple[float, object]:
+    """Return a threshold as a number, and the positive class; refuse labels it has not seen."""
+    if isinstance(threshold, Boundary):
+        positive = threshold.labels[1]
+        if y_true is not None:
+            check_known("y_true", find_distinct(as_labels(y_true)).tolist(), threshold)
+        if pos_label is not None and pos_label != positive:
+            raise InvalidInputError(
+                f"`pos_label` must be that of the boundary, {positive!r}, got {pos_label!r}. "
+                "Leave it out, or pass the boundary's threshold as a number."
+            )
+        return threshold.threshold, positive
+    if not is_finite(threshold) or isinstance(threshold, bool):
+        raise InvalidInputError(
+            f"`threshold` must be a finite number or a Boundary, got {threshold!r}. "
+            "Pass what find_boundary returned."
+        )
+    return float(threshold), pos_label
+
+
+def check_known(name: str, labels: Sequence[Any], boundary: Boundary) -> None:
+    """Raise if some labels are not those of the boundary."""
+    negative, positive = boundary.labels
+    other = [label for label in dict.fromkeys(labels) if label not in boundary.labels]
+    if other and negative != f"not {positive}":
+        raise InvalidInputError(
+            f"`{name}` must hold the labels of the boundary, {negative!r} and {positive!r}, got "
+            f"{', '.join(map(repr, other[:5]))}. Name the classes as the boundary does."
+        )
+
+
+def read_scores(
+    name: str, y_score: ArrayLike, threshold: object = None, n_rows: int | None = None
+) -> FloatArray:
+    """Return finite scores, on the scale of the threshold if that is a boundary."""
+    remedy = "Pass the decision function or the probability of the positive class."
+    scores = as_real_column(name, y_score, remedy, n_rows)
+    if not len(scores):
+        raise InvalidInputError(f"`{name}` must have rows, got none. Pass scores of some rows.")
+    check_finite(scores, name)
+    if isinstance(threshold, Boundary):
+        threshold._check_scale(float(scores.min()), float(scores.max()), len(scores))
+    return scores
+
+
+def certify_boundary(boundary: Boundary, **options: Any) -> Certificate:
+    """Return the certificate of a boundary by the rows that chose it."""
+    counts = (boundary.wrong, boundary.n_samples, boundary.labels)
+    found = certify_counts(*counts, chosen_here=True, threshold=boundary.threshold, **options)
+    return replace(found, scale=boundary.scale)
+
+
+def certify_floors(
+    boundary: Boundary, curve: ConfidenceCurve, rule: Floors, cluster: ArrayLike | None = None
+) -> Certificate:
+    r"""Return the certificate of a boundary that floors decided, by the same rows.
+
+    Each bound of (negative, positive) has the confidence :math:`1 - \delta` of the floors.
+
+    A floor of recall or specificity allows up to k rows of its class on the wrong side, and k
+    depends only on the floor, the confidence and the number of rows. So every allowed boundary
+    errs no more often than the order statistic with k rows beyond it, whose Clopper–Pearson bound
+    is valid. With F floors the bound is at :math:`\delta/F`, as the floor was tested. A class
+    without a floor has the band that holds for every boundary at once.
+
+    A class with more than k rows on the wrong side, whose floor was not met, has that band at
+    :math:`\delta - \delta/F`: together both cases fail with probability at most :math:`\delta`.
+    A single floor is unmet only where no number of rows is allowed, whatever the scores; the band
+    is then at :math:`\delta`.
+
+    Where rows come in clusters, a floor that is kept is all that is bounded.
+    """
+    found = certify_boundary(boundary, confidence=curve.confidence)
+    bounds, names = list(found.error_bounds), ("specificity", "recall")
+    if cluster is not None:
+        most = [1.0 - rule.asked.get(name, 0.0) for name in names]
+        kept = [e <= m < 1.0 for e, m in zip(boundary.errors, most, strict=True)]
+        return replace(
+            found,
+            error_bounds=tuple(m if k else 1.0 for m, k in zip(most, kept, strict=True)),
+            method="betting",
+            reason=f"{found.reason}; rates are averages over clusters, which are independent",
+        )
+    delta, n_floors = 1.0 - curve.confidence, len(rule.asked)
+    tested = replace(curve, confidence=1.0 - delta / n_floors)
+    for i, name in enumerate(names):
+        if name in rule.asked:
+            wrong, n = boundary.wrong[i], boundary.n_samples[i]
+            allowed = most_wrong(tested.bound, n, 1.0 - rule.asked[name])
+            if wrong <= allowed:
+                bounds[i] = float(clopper_pearson(allowed, n, delta / n_floors))
+            elif n_floors > 1:
+                bounds[i] = float(uniform_bound(wrong, n, delta - delta / n_floors))
+    return replace(found, error_bounds=tuple(bounds))
