@@ -27,7 +27,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from itertools import combinations, pairwise
 from typing import Any, Literal, NamedTuple
 
@@ -37,7 +36,6 @@ from numpy.typing import NDArray
 from boundshift._promises.planning import rows_needed
 from boundshift._result.boundary import Boundary, restate
 from boundshift._scores import ScoreSample
-from boundshift._search import ErrorsAt
 from boundshift._status import QUIET, Status
 from boundshift._typing import FloatArray, IndexArray
 from boundshift.curves import ErrorCurve, SupportRadius
@@ -47,6 +45,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.rules import ClassFloors, GMean, Rule
 
 Pair = tuple[int, int]
+Samples = dict[Pair, ScoreSample]
 Strategy = Literal["joint", "pairwise", "own"]
 Value = Callable[[FloatArray], FloatArray]
 """From mean losses, classes in the last dimension, to what is minimised."""
@@ -76,23 +75,11 @@ _ROUNDING = 1e-12
 
 
 class ClassBiases(NamedTuple):
-    """One bias per class, and what they decide.
+    """One bias per class, and what they decide."""
 
-    Parameters
-    ----------
-    biases : array of shape (n_classes,)
-        Those of classes with rows sum to zero. No class of at most three rows has a bias below
-        that of a class with more.
-    boundaries : dict from pairs of labels to Boundary
-        The decision between the rows of two classes: the threshold on the score of the second
-        minus that of the first, the errors claimed there and the rows on the wrong side.
-    statuses : list of Status
-        Of the problems that were solved for the biases.
-    """
-
-    biases: FloatArray
-    boundaries: dict[tuple[Any, Any], Boundary]
-    statuses: list[Status]
+    biases: FloatArray  # those of classes with rows sum to zero
+    boundaries: dict[tuple[Any, Any], Boundary]  # on the score of the second minus the first class
+    statuses: list[Status]  # of the problems that were solved
 
 
 def find_biases(
@@ -119,25 +106,30 @@ def find_biases(
             "rows."
         )
     _check_symmetric(curve, rule)
-    if strategy == "joint" and isinstance(curve, SupportRadius):
-        strategy = "pairwise"
-    if strategy == "joint" and isinstance(rule, GMean):
+    is_joint = strategy == "joint" and not isinstance(curve, SupportRadius)
+    if is_joint and isinstance(rule, GMean):
         rule = GMean(tolerance=0)
     names = range(scores.shape[1]) if labels is None else labels
     counts = np.bincount(y, weights, minlength=len(names))
-    pairs = _pair_problems(y, scores, names, curve, lambda *_: rule, weights)
+    samples = _pair_samples(y, scores, names, weights)
+    statuses = {pair: status_of(sample) for pair, sample in samples.items()}
+    biases = np.zeros(len(counts))
+    if is_joint:
+        biases = _joint_biases(y, scores, curve, rule, weights)
+    elif strategy != "own":
+        solved = {pair: curve.solve(sample, rule) for pair, sample in samples.items()}
+        statuses = {pair: solution.status for pair, solution in solved.items()}
+        biases = _reconcile({k: s.found.threshold for k, s in solved.items()}, samples, len(counts))
+    if strategy != "own":
+        _favour_few(biases, counts, samples)
+    boundaries = {
+        sample.labels: _boundary_at(biases[i] - biases[j], sample, curve, rule, statuses[i, j])
+        for (i, j), sample in samples.items()
+    }
     if strategy == "own":
-        biases = np.zeros(len(counts))
-        found = _boundaries(biases, pairs)
-        kept = {pair: restate(boundary, Status.KEPT) for pair, boundary in found.items()}
+        kept = {pair: restate(boundary, Status.KEPT) for pair, boundary in boundaries.items()}
         return ClassBiases(biases, kept, [Status.KEPT])
-    if strategy == "joint":
-        biases = _joint_biases(counts, pairs)
-    else:
-        biases = class_biases(len(counts), {k: p.solve() for k, p in pairs.items()}, _sizes(pairs))
-    _favour_few(biases, counts, pairs)
-    statuses = [problem.status for problem in pairs.values()]
-    return ClassBiases(biases, _boundaries(biases, pairs), statuses)
+    return ClassBiases(biases, boundaries, list(statuses.values()))
 
 
 def pair_boundaries(
@@ -148,21 +140,12 @@ def pair_boundaries(
     curve: ErrorCurve,
     rule_of: Callable[[Any, Any], Rule],
 ) -> dict[tuple[Any, Any], Boundary]:
-    return _boundaries(biases, _pair_problems(y, scores, labels, curve, rule_of))
-
-
-def class_biases(
-    n_classes: int, thresholds: Mapping[Pair, float], weights: Mapping[Pair, float]
-) -> FloatArray:
-    r"""Solve :math:`b_i - b_j \approx t_{ij}` by weighted least squares."""
-    laplacian, right = np.zeros((n_classes, n_classes)), np.zeros(n_classes)
-    for (i, j), t in thresholds.items():
-        w = weights[i, j]
-        laplacian[[i, j], [i, j]] += w
-        laplacian[[i, j], [j, i]] -= w
-        right[[i, j]] += w * t, -w * t
-    # The least-norm solution sums to zero on every connected set of classes.
-    return np.asarray(np.linalg.lstsq(laplacian, right, rcond=None)[0], dtype=np.float64)
+    return {
+        sample.labels: _boundary_at(
+            biases[i] - biases[j], sample, curve, rule_of(*sample.labels), status_of(sample)
+        )
+        for (i, j), sample in _pair_samples(y, scores, labels).items()
+    }
 
 
 def _check_symmetric(curve: ErrorCurve, rule: Rule) -> None:
@@ -174,149 +157,99 @@ def _check_symmetric(curve: ErrorCurve, rule: Rule) -> None:
             "CostMatrix(costs, labels) or ClassFloors(recall={label: floor}), which name every "
             "class; or a classifier for each class that matters, fitted on y == label."
         )
-    if isinstance(curve, SupportRadius):
-        for name in ("alpha", "class_weight"):
-            setting = getattr(curve, name)
-            if setting[0] != setting[1]:
-                raise InvalidInputError(
-                    f"`{name}` must be one number where there are more than two classes, got "
-                    f"{setting!r}, which tells a positive class from a negative one."
-                )
+    settings = ("alpha", "class_weight") if isinstance(curve, SupportRadius) else ()
+    for name in settings:
+        if len(set(getattr(curve, name))) > 1:
+            raise InvalidInputError(
+                f"`{name}` must be one number where there are more than two classes, got "
+                f"{getattr(curve, name)!r}, which tells a positive class from a negative one."
+            )
 
 
 # --- Pairs of classes -----------------------------------------------------------------------------
 
 
-class _PairProblem:
-    """The decision between the rows of two classes, sorted once."""
-
-    def __init__(self, sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> None:
-        self.sample, self.curve, self.rule = sample, curve, rule
-        self.status = status_of(sample)
-
-    @cached_property
-    def errors(self) -> ErrorsAt:
-        return self.curve.errors(self.sample)
-
-    def solve(self) -> float:
-        """Return the threshold that is best for this pair, and keep its status."""
-        solution = self.curve.solve(self.sample, self.rule)
-        self.status = solution.status
-        return self.sample.to_units(solution.found.threshold)
-
-    def boundary_at(self, threshold: float) -> Boundary:
-        """Return the record of a threshold, which need not be the best one for this pair."""
-        sample, at = self.sample, np.array([threshold])
-        errors, wrong = self.errors(at), sample.count_wrong(at)
-        return Boundary(
-            threshold=threshold,
-            status=Status.SHARED if self.status in QUIET else self.status,
-            errors=(float(errors[0][0]), float(errors[1][0])),
-            wrong=(wrong[0][0].item(), wrong[1][0].item()),
-            loss=float(self.rule.value(*errors, sample.n_samples)[0]),
-            n_samples=sample.n_samples,
-            labels=sample.labels,
-            curve=self.curve,
-            rule=self.rule,
-            plateau=(threshold, threshold),
-        )
-
-    def losses(self, thresholds: FloatArray) -> FloatArray:
-        """Return minus the log of one minus the value, at each threshold."""
-        extremes = np.array([0.0, 1.0])
-        best, worst = self.rule.value(extremes, extremes, self.sample.n_samples)
-        value = self.rule.value(*self.errors(thresholds), self.sample.n_samples)
-        share = (value - best) / (worst - best)
-        return np.asarray(-np.log(np.maximum(1 - share, _LEAST_RIGHT)))
-
-    def tabulate(self) -> tuple[FloatArray, FloatArray]:
-        """Return thresholds, close together where scores are, and the losses there."""
-        quantiles = [
-            side.at(np.linspace(0, side.n - 1, int(min(side.n, _QUANTILES))).astype(np.intp))
-            for side in (self.sample.negative, self.sample.positive)
-        ]
-        scores = np.unique(np.concatenate(quantiles))
-        reach = (scores[-1] - scores[0]) / 8 or abs(scores[0]) or 1.0
-        ends = np.concatenate([[scores[0] - reach], scores, [scores[-1] + reach]])
-        thirds = ends[:-1, None] + np.diff(ends)[:, None] * (np.arange(3) / 3)
-        nodes = np.unique(np.append(thirds.ravel(), ends[-1]))
-        losses = self.losses(nodes)
-        best = np.flatnonzero(losses <= losses.min() + _SAME)
-        low, high = nodes[max(best[0] - 1, 0)], nodes[min(best[-1] + 1, len(nodes) - 1)]
-        nodes = np.union1d(nodes, np.linspace(float(low), float(high), _REFINED))
-        return nodes, self.losses(nodes)
-
-
-def _pair_problems(
+def _pair_samples(
     y: NDArray[np.intp],
     scores: FloatArray,
     names: Sequence[Any],
-    curve: ErrorCurve,
-    rule_of: Callable[[Any, Any], Rule],
     weights: FloatArray | None = None,
-) -> dict[Pair, _PairProblem]:
-    """Return the problem of each pair of classes that has rows: the differences of scores."""
-    pairs = {}
+) -> Samples:
+    """Return the differences of scores of each pair of classes that has rows."""
+    samples = {}
     for i, j in combinations(range(scores.shape[1]), 2):
         difference = scores[:, j] - scores[:, i]
         rows = ((y == i) | (y == j)) & ~np.isnan(difference)
         rows &= True if weights is None else weights > 0
         mine, weight = (y == j)[rows], None if weights is None else weights[rows]
         if 0 < np.count_nonzero(mine) < len(mine):
-            labels = names[i], names[j]
-            sample = ScoreSample.from_rows(mine, difference[rows], labels, weight)
-            pairs[i, j] = _PairProblem(sample, curve, rule_of(*labels))
-    return pairs
+            pair = names[i], names[j]
+            samples[i, j] = ScoreSample.from_rows(mine, difference[rows], pair, weight)
+    return samples
 
 
-def _boundaries(
-    biases: FloatArray, pairs: Mapping[Pair, _PairProblem]
-) -> dict[tuple[Any, Any], Boundary]:
-    return {
-        problem.sample.labels: problem.boundary_at(float(biases[i] - biases[j]))
-        for (i, j), problem in pairs.items()
-    }
+def _boundary_at(
+    threshold: float, sample: ScoreSample, curve: ErrorCurve, rule: Rule, status: Status
+) -> Boundary:
+    """Return the record of a threshold, which need not be the best one for this pair."""
+    at = np.array([float(threshold)])
+    errors, wrong = curve.errors(sample)(at), sample.count_wrong(at)
+    return Boundary(
+        threshold=float(threshold),
+        status=Status.SHARED if status in QUIET else status,
+        errors=(float(errors[0][0]), float(errors[1][0])),
+        wrong=(wrong[0][0].item(), wrong[1][0].item()),
+        loss=float(rule.value(*errors, sample.n_samples)[0]),
+        n_samples=sample.n_samples,
+        labels=sample.labels,
+        curve=curve,
+        rule=rule,
+        plateau=(float(threshold), float(threshold)),
+    )
 
 
-def _sizes(pairs: Mapping[Pair, _PairProblem]) -> dict[Pair, float]:
-    """Return pairs' weights: a threshold's variance falls with the rows of the smaller class."""
-    sizes = {pair: problem.sample.n_samples for pair, problem in pairs.items()}
-    return {pair: 1 / (1 / first + 1 / second) for pair, (first, second) in sizes.items()}
+def _reconcile(thresholds: Mapping[Pair, float], samples: Samples, n_classes: int) -> FloatArray:
+    r"""Solve :math:`b_i - b_j \approx t_{ij}` by weighted least squares.
+
+    A threshold's variance falls with the rows of the smaller class.
+    """
+    laplacian, right = np.zeros((n_classes, n_classes)), np.zeros(n_classes)
+    for (i, j), t in thresholds.items():
+        first, second = samples[i, j].n_samples
+        w = 1 / (1 / first + 1 / second)
+        laplacian[[i, j], [i, j]] += w
+        laplacian[[i, j], [j, i]] -= w
+        right[[i, j]] += w * t, -w * t
+    # The least-norm solution sums to zero on every connected set of classes.
+    return np.asarray(np.linalg.lstsq(laplacian, right, rcond=None)[0], dtype=np.float64)
 
 
-def _favour_few(biases: FloatArray, counts: NDArray[Any], pairs: Mapping[Pair, Any]) -> None:
+def _favour_few(biases: FloatArray, counts: NDArray[Any], samples: Samples) -> None:
     """Give a class of very few rows no smaller a bias than any other.
 
     A few rows may be classified right by luck, and their scores would then lower the class's bias.
     The only row of a class decides nothing, as no fold can leave it out.
     """
-    undecided = [not any(k in pair for pair in pairs) for k in range(len(biases))]
+    undecided = [not any(k in pair for pair in samples) for k in range(len(biases))]
     few = (counts > 0) & ((counts <= _FEW_ROWS) | np.array(undecided))
     if not few.all():
         biases[few] = np.maximum(biases[few], biases[~few].max())
     biases[counts > 0] -= biases[counts > 0].mean()
 
 
-def _joint_biases(counts: NDArray[Any], pairs: Mapping[Pair, _PairProblem]) -> FloatArray:
-    # From the largest class to the smallest, equal ones by their margins.
-    margins: list[list[float]] = [[] for _ in counts]
-    for (i, j), problem in pairs.items():
-        margins[i].append(-problem.sample.negative.median)
-        margins[j].append(problem.sample.positive.median)
-    # fsum does not depend on the order of the terms.
-    sums = np.array([math.fsum(values) for values in margins])
-    number = np.argsort(np.lexsort((sums, -counts)))
-    ordered = {}
-    for (i, j), problem in pairs.items():
-        first, second = int(number[i]), int(number[j])
-        if first > second:
-            first, second = second, first
-            problem = _PairProblem(problem.sample.mirrored(), problem.curve, problem.rule)
-        ordered[first, second] = problem
-    ordered = dict(sorted(ordered.items()))
-    tables = {pair: problem.tabulate() for pair, problem in ordered.items()}
+def _joint_biases(
+    y: NDArray[np.intp],
+    scores: FloatArray,
+    curve: ErrorCurve,
+    rule: Rule,
+    weights: FloatArray | None,
+) -> FloatArray:
+    order = _order_classes(y, np.nan_to_num(scores), weights)[::-1]  # from the largest class
+    number, n_classes = np.argsort(order), len(order)
+    samples = _pair_samples(number[y], scores[:, order], range(n_classes), weights)
+    tables = {pair: _tabulate(sample, curve, rule) for pair, sample in samples.items()}
     best = {pair: float(t[_middle_of_least(losses)]) for pair, (t, losses) in tables.items()}
-    own: list[list[tuple[FloatArray, FloatArray, int, float]]] = [[] for _ in counts]
+    own: list[list[tuple[FloatArray, FloatArray, int, float]]] = [[] for _ in order]
     for (i, j), table in tables.items():
         own[i].append((*table, j, 1.0))
         own[j].append((*table, i, -1.0))
@@ -330,10 +263,50 @@ def _joint_biases(counts: NDArray[Any], pairs: Mapping[Pair, _PairProblem]) -> F
         places = [biases[j] + sign * t for t, _, j, sign in own[k]]
         return np.sort(np.concatenate([np.empty(0), *places])), total
 
-    biases = _descend(class_biases(len(counts), best, _sizes(ordered)), profile)
+    biases = _descend(_reconcile(best, samples, n_classes), profile)
     seen = [k for k, of_class in enumerate(own) if of_class]
     biases[seen] -= biases[seen].mean() if seen else 0.0
     return biases[number]
+
+
+def _order_classes(
+    y: NDArray[np.intp], scores: FloatArray, weights: FloatArray | None = None
+) -> IndexArray:
+    """Return the classes from the smallest to the largest, equal ones by their own scores."""
+    own = scores[np.arange(len(y)), y]
+    sums = np.bincount(y, np.where(np.isfinite(own), own, 0.0), scores.shape[1])
+    return np.lexsort((sums, np.bincount(y, weights, minlength=scores.shape[1])))
+
+
+def _tabulate(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> tuple[FloatArray, FloatArray]:
+    """Return thresholds, close together where scores are, and minus the log of one minus the value.
+
+    The value is from 0, where no error is claimed, to 1, where all is wrong.
+    """
+    errors, extremes = curve.errors(sample), np.array([0.0, 1.0])
+    best, worst = rule.value(extremes, extremes, sample.n_samples)
+
+    def losses_at(thresholds: FloatArray) -> FloatArray:
+        share = (rule.value(*errors(thresholds), sample.n_samples) - best) / (worst - best)
+        return np.asarray(-np.log(np.maximum(1 - share, _LEAST_RIGHT)))
+
+    quantiles = [
+        side.at(np.linspace(0, side.n - 1, int(min(side.n, _QUANTILES))).astype(np.intp))
+        for side in sample.classes
+    ]
+    ends = _with_ends(np.unique(np.concatenate(quantiles)))
+    thirds = ends[:-1, None] + np.diff(ends)[:, None] * (np.arange(3) / 3)
+    nodes = np.unique(np.append(thirds.ravel(), ends[-1]))
+    losses = losses_at(nodes)
+    least = np.flatnonzero(losses <= losses.min() + _SAME)
+    low, high = nodes[max(least[0] - 1, 0)], nodes[min(least[-1] + 1, len(nodes) - 1)]
+    nodes = np.union1d(nodes, np.linspace(float(low), float(high), _REFINED))
+    return nodes, losses_at(nodes)
+
+
+def _with_ends(places: FloatArray) -> FloatArray:
+    reach = (places[-1] - places[0]) / 8 or abs(places[0]) or 1.0
+    return np.concatenate([[places[0] - reach], places, [places[-1] + reach]])
 
 
 # --- The descent ----------------------------------------------------------------------------------
@@ -349,24 +322,18 @@ def _descend(
             places, losses = profile(biases, k)
             if not len(places):
                 continue
-            best = _best_place(places, losses, counted)
+            # The best of a thin grid, then the best around it.
+            thin = places[:: max(1, len(places) // _PLACES)]
+            at = _middle_of_least(losses(thin), counted=counted)
+            low, high = thin[max(at - 1, 0)], thin[min(at + 1, len(thin) - 1)]
+            close = places[(places >= low) & (places <= high)]
+            best = float(close[_middle_of_least(losses(close), counted=counted)])
             now, then = losses(np.array([biases[k], best])).tolist()
             if now - then > _SAME * (abs(now) if counted else 1.0):
                 biases[k], moved = best, True
         if not moved:
             break
     return biases
-
-
-def _best_place(
-    places: FloatArray, losses: Callable[[FloatArray], FloatArray], counted: bool
-) -> float:
-    """Return the place of the least loss: the best of a thin grid, then the best around it."""
-    thin = places[:: max(1, len(places) // _PLACES)]
-    at = _middle_of_least(losses(thin), counted=counted)
-    low, high = thin[max(at - 1, 0)], thin[min(at + 1, len(thin) - 1)]
-    close = places[(places >= low) & (places <= high)]
-    return float(close[_middle_of_least(losses(close), counted=counted)])
 
 
 def _middle_of_least(values: FloatArray, *, counted: bool = False) -> int:
@@ -407,16 +374,33 @@ def search_biases(
     Scores are minus infinity where a model did not know the class. `costs` has true classes in
     rows, `value` takes mean losses with classes in the last dimension.
     """
-    own = scores[np.arange(len(y)), y]
-    sums = np.bincount(y, np.where(np.isfinite(own), own, 0.0), scores.shape[1])
-    order = np.lexsort((sums, np.bincount(y, minlength=scores.shape[1])))
+    order = _order_classes(y, scores)
     number = np.argsort(order)
-    profile = _count_profile(
-        number[y],
-        scores[:, order],
-        costs[np.ix_(order, order)],
-        lambda losses: value(losses[..., number]),
-    )
+    own, known, lost = number[y], scores[:, order], costs[np.ix_(order, order)]
+    rows = [np.flatnonzero(own == i) for i in range(len(costs))]
+
+    def profile(biases: FloatArray, k: int) -> Profile:
+        shifted = known + biases
+        shifted[:, k] = -np.inf
+        other = np.argmax(shifted, axis=1)
+        with np.errstate(invalid="ignore"):
+            steps = np.max(shifted, axis=1) - known[:, k]
+        tables = []
+        for i, mine in enumerate(rows):
+            # Where rows of class i go over to class k, and its mean loss after each step.
+            ascending = mine[np.argsort(steps[mine])]  # NaN, where no model knew two classes, last
+            before = lost[i, other[ascending]]
+            change = np.append(0.0, np.cumsum(lost[i, k] - before))
+            tables.append((steps[ascending], (before.sum() + change) / max(len(mine), 1)))
+
+        def losses(places: FloatArray) -> FloatArray:
+            found = [after[np.searchsorted(at, places)] for at, after in tables]
+            return np.asarray(value(np.stack(found, axis=-1)[..., number]))
+
+        finite = np.unique(steps[np.isfinite(steps)])
+        ends = _with_ends(finite) if len(finite) else np.empty(1)
+        return (ends[:-1] + ends[1:]) / 2, losses
+
     starts = [np.zeros(len(costs)), *starts]
     tried = [
         _descend(start[order].astype(float), profile, counted=True)[number] for start in starts
@@ -426,44 +410,6 @@ def search_biases(
     values = [float(value(class_losses(y, scores, biases, costs)[None])[0]) for biases in tried]
     best = int(np.argmax(np.array(values) <= min(values) + _SAME * abs(min(values))))
     return np.asarray(tried[best] - tried[best].mean())
-
-
-def _count_profile(
-    y: IndexArray, scores: FloatArray, costs: FloatArray, value: Value
-) -> Callable[[FloatArray, int], Profile]:
-    """Return the function from biases and a class to the profile of the class's bias."""
-    rows = [np.flatnonzero(y == i) for i in range(len(costs))]
-
-    def profile(biases: FloatArray, k: int) -> Profile:
-        shifted = scores + biases
-        shifted[:, k] = -np.inf
-        other = np.argmax(shifted, axis=1)
-        with np.errstate(invalid="ignore"):
-            steps = np.max(shifted, axis=1) - scores[:, k]
-        tables = []
-        for i, mine in enumerate(rows):
-            if not len(mine):
-                tables.append((np.empty(0), np.zeros(1)))
-                continue
-            # Where rows of class i go over to class k, and its mean loss after each step.
-            ascending = mine[np.argsort(steps[mine])]  # NaN, where no model knew two classes, last
-            before = costs[i, other[ascending]]
-            change = np.cumsum(costs[i, k] - before)
-            table = (before.sum() + np.append(0.0, change)) / len(mine)
-            tables.append((steps[ascending], table))
-
-        def losses(places: FloatArray) -> FloatArray:
-            found = [after[np.searchsorted(at, places)] for at, after in tables]
-            return np.asarray(value(np.stack(found, axis=-1)))
-
-        finite = np.unique(steps[np.isfinite(steps)])
-        if not len(finite):
-            return finite, losses
-        reach = (finite[-1] - finite[0]) / 8 or abs(finite[0]) or 1.0
-        ends = np.concatenate([[finite[0] - reach], finite, [finite[-1] + reach]])
-        return (ends[:-1] + ends[1:]) / 2, losses
-
-    return profile
 
 
 # --- Recall floors per class ----------------------------------------------------------------------
@@ -505,7 +451,12 @@ def promise_floors(
     counts = np.bincount(rows.y, minlength=len(labels))
     least = np.array([rows_needed(1 - f, rule.confidence) if f else 0 for f in floors])
     if guide is None:
-        guide, rows = _split(rows, np.maximum(np.ceil(counts / 2), least))
+        # Half of each class tests, or as many as its floor needs; one row at least guides.
+        order = np.random.default_rng(0).permutation(len(rows.y))
+        tests = np.zeros(len(rows.y), dtype=bool)
+        for k, number in enumerate(np.maximum(np.ceil(counts / 2), least)):
+            tests[order[rows.y[order] == k][:-1][: int(number)]] = True
+        guide, rows = (ClassRows(rows.y[at], rows.scores[at]) for at in (~tests, tests))
         counts = np.bincount(rows.y, minlength=len(labels))
     missing = np.flatnonzero((floors > 0) & (counts < least))
     if len(missing):
@@ -561,17 +512,6 @@ def meet_floors(
 
 def _floors(rule: ClassFloors, labels: Sequence[Any]) -> FloatArray:
     return np.array([float(rule.recall.get(label, 0.0)) for label in labels])
-
-
-def _split(rows: ClassRows, wanted: FloatArray) -> tuple[ClassRows, ClassRows]:
-    """Return a guide, and the rows that test: the wanted number of each class, but for one."""
-    order = np.random.default_rng(0).permutation(len(rows.y))
-    tests = np.zeros(len(rows.y), dtype=bool)
-    for k, number in enumerate(wanted):
-        of_class = order[rows.y[order] == k]
-        tests[of_class[: min(int(number), max(len(of_class) - 1, 0))]] = True
-    guide, testing = (ClassRows(rows.y[at], rows.scores[at]) for at in (~tests, tests))
-    return guide, testing
 
 
 def _proposals(
