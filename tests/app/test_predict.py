@@ -46,7 +46,7 @@ def fitted(run, fitted_once, tmp_path):
     return fitted_once[1]
 
 
-@pytest.mark.parametrize("ending", ["parquet", "jsonl", "tsv"])
+@pytest.mark.parametrize("ending", ["parquet", "tsv"])
 def test_every_format_gives_the_same_predictions(run, fitted, table, tmp_path, ending):
     write_frame(table, tmp_path / f"new.{ending}")
     assert run("predict", "fit", f"new.{ending}").stdout == fitted

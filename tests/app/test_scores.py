@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
-from pyarrow import csv, feather, parquet
+from pyarrow import csv, parquet
 
 import boundshift
 from boundshift import (
@@ -29,7 +29,6 @@ from boundshift import (
 )
 from boundshift._app import options
 from boundshift._app.scores import ScoreTable
-from boundshift._app.tables import write_frame
 from boundshift._boundary import choose_claims
 from boundshift.curves import DKW, as_curve
 from boundshift.rules import as_rule
@@ -161,7 +160,8 @@ def test_the_other_class_can_be_the_positive_one(run, scores):
 def test_a_rule_for_one_class_asks_which_of_two_as_frequent_ones(run, tmp_path):
     (tmp_path / "s.csv").write_text("risk,ill\n" + "1,well\n2,well\n5,sick\n6,sick\n" * 9)
     refused = run("threshold", "s.csv", *COLUMNS, "--costs", "1,20", code=1).stderr
-    assert "Use --positive well, for example" in refused
+    assert "--positive must name the positive class" in refused
+    assert "Use --positive='well'" in refused
     assert answer(run("threshold", "s.csv", *COLUMNS, "--json"))["labels"] == ["sick", "well"]
 
 
@@ -186,8 +186,6 @@ def formats(tmp_path, rows):
     windows = (tmp_path / "s.csv").read_bytes().replace(b"\n", b"\r\n")
     (tmp_path / "windows.csv").write_bytes(windows)
     parquet.write_table(table, tmp_path / "s.parquet", row_group_size=100)
-    feather.write_feather(table, tmp_path / "s.feather", chunksize=100)
-    (tmp_path / "s.jsonl").write_text("\n".join(json.dumps(row) for row in table.to_pylist()))
     return sorted(path.name for path in tmp_path.iterdir())
 
 
@@ -196,7 +194,7 @@ def test_every_format_gives_the_same_boundary_also_down_a_pipe(run, tmp_path, ro
     for name in formats:
         asked = [*COLUMNS, "--json"]
         assert Boundary.from_dict(answer(run("threshold", name, *asked))) == expected, name
-        if name.endswith(("csv", "tsv", "jsonl")):  # A pipe carries plain text.
+        if name.endswith(("csv", "tsv")):  # A pipe carries plain text.
             piped = run("threshold", "-", *asked, input=(tmp_path / name).read_bytes())
             assert Boundary.from_dict(answer(piped)) == expected, name
 
@@ -206,7 +204,8 @@ def test_every_format_gives_the_same_boundary_also_down_a_pipe(run, tmp_path, ro
 )
 def test_an_excel_file_gives_the_boundary_to_the_16_digits_that_it_holds(run, tmp_path, rows):
     labels, scores = rows
-    write_frame(pa.table({"risk": scores, "ill": labels}).to_pandas(), tmp_path / "s.xlsx")
+    table = pa.table({"risk": scores, "ill": labels}).to_pandas()
+    table.to_excel(tmp_path / "s.xlsx", index=False)
     found = answer(run("threshold", "s.xlsx", *COLUMNS, "--json"))
     exact = find_boundary(*rows, pos_label="yes")
     assert found["threshold"] == pytest.approx(exact.threshold, rel=1e-12)
@@ -348,27 +347,21 @@ def test_labels_keep_their_codes_from_block_to_block(tmp_path, monkeypatch):
     s = np.arange(len(y)) / 7
     lines = [f"{a},{'no' if b == 0 else 'yes'}" for a, b in zip(s, y, strict=True)]
     (tmp_path / "t.csv").write_text("score,ill\n" + "\n".join(lines))
-    told = []
-    table = ScoreTable([tmp_path / "t.csv"], "score", "ill", progress=lambda *at: told.append(at))
-    labels, scores = table.sample.to_rows()
-    assert (labels == np.repeat(["no", "yes"], [3500, 501])).all()
-    assert scores.tolist() == [*s[y == 0], *s[y == 1]]
-    assert len(told) > 5
-    assert told[-1][1] == told[-1][2]
+    rows = ScoreTable([tmp_path / "t.csv"], "score", "ill").rows
+    assert rows.is_positive.tolist() == y.astype(bool).tolist()
+    assert rows.scores.tolist() == s.tolist()
 
 
 @pytest.mark.parametrize("kind", [pa.float32(), pa.int16(), pa.decimal128(22, 3)])
 def test_scores_of_any_number_type(tmp_path, kind):
     table = pa.table({"s": pa.array([1, 2, 3, 4]).cast(kind), "y": [0.0, 0.0, 1.0, 1.0]})
     parquet.write_table(table, tmp_path / "t.parquet")
-    sample = ScoreTable([tmp_path / "t.parquet"], "s", "y").sample
-    assert sample.to_rows()[1].tolist() == [1, 2, 3, 4]
+    assert ScoreTable([tmp_path / "t.parquet"], "s", "y").rows.scores.tolist() == [1, 2, 3, 4]
 
 
 REFUSED = {
     "scores that are objects": ([{"a": 1}, {"a": 2}, {"a": 3}], [0, 1, 1], "must hold numbers"),
     "labels that are NaN": ([1.0, 2.0, 3.0], [0.0, 1.0, float("nan")], "lacks 1"),
-    "labels that are infinite": ([1.0, 2.0, 3.0], [0.0, 1.0, float("inf")], "finite"),
     "labels that are lists": ([1.0, 2.0, 3.0], [["a"], ["b"], ["a"]], "list"),
     "numbers as labels": (np.arange(1500.0), np.arange(1500) / 3, "holds 1500"),
 }
@@ -391,16 +384,13 @@ def visits(tmp_path, rows):
     return path
 
 
-@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "-", "two files", "passes"])
+@pytest.mark.parametrize("kind", ["csv", "parquet", "-", "two files", "passes"])
 def test_ids_that_repeat_certify_nothing(run, visits, kind, monkeypatch):
     table = csv.read_csv(visits)
     paths, how = [visits], {}
     if kind == "parquet":
         paths = [visits.with_suffix(".parquet")]
         parquet.write_table(table, paths[0])
-    elif kind == "jsonl":
-        paths = [visits.with_suffix(".jsonl")]
-        paths[0].write_text("\n".join(map(json.dumps, table.to_pylist())))
     elif kind == "-":
         paths, how = ["-"], {"input": visits.read_text()}
     elif kind == "two files":

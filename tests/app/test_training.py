@@ -185,7 +185,7 @@ def test_the_rarer_word_is_positive_and_that_is_said(frame):
 def test_equally_frequent_words_are_asked_for_by_a_rule_for_one_of_them(frame):
     some = frame.groupby("target").head(60)
     words = some.assign(target=np.where(some["target"] == 1, "sick", "well"))
-    with pytest.raises(InvalidInputError, match="Use --positive well"):
+    with pytest.raises(InvalidInputError, match="equally frequent"):
         fit_table(words, "target", rule=Cost(false_negative=20))
 
 

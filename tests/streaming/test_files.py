@@ -6,7 +6,6 @@ from datetime import datetime
 
 import numpy as np
 import openpyxl
-import pandas as pd
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.feather
@@ -14,7 +13,7 @@ import pyarrow.parquet
 import pytest
 
 from boundshift import InvalidInputError, MissingExtraError, streaming
-from boundshift._app.tables import read_frame, write_frame
+from boundshift._app.tables import read_frame
 from boundshift.streaming._tables import Reading, column_names
 from tests.streaming.suite import EngineSuite, assert_same_boundary, parts_of, problem
 
@@ -212,16 +211,3 @@ def test_a_workbook_that_is_no_table_is_refused(tmp_path, case):
         save(path, *content)
     with pytest.raises(InvalidInputError, match=words):
         read_frame(path)
-
-
-def test_text_that_looks_like_a_formula_is_written_as_text(tmp_path):
-    write_frame(pd.DataFrame({"name": ["=1+1", None], "score": [0.1, 2.5]}), tmp_path / "t.xlsx")
-    rows = list(openpyxl.load_workbook(tmp_path / "t.xlsx").active.iter_rows())
-    assert [cell.data_type for cell in rows[1]] == ["s", "n"]
-    assert [[cell.value for cell in row] for row in rows[1:]] == [["=1+1", 0.1], [None, 2.5]]
-
-
-def test_letters_that_a_workbook_cannot_hold_are_refused(tmp_path):
-    with pytest.raises(InvalidInputError, match="Write CSV or Parquet"):
-        write_frame(pd.DataFrame({"name": ["a\x00"]}), tmp_path / "t.xlsx")
-    assert list(tmp_path.iterdir()) == []

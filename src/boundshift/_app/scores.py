@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import math
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from boundshift._app.columns import SHARED, rank_id
 from boundshift._app.tables import label_values, order_classes, read_arrow
 from boundshift._boundary import decide, decide_by_row, decide_on
-from boundshift._promises.certificate import Certificate
+from boundshift._promises.certificate import Certificate, Scores
 from boundshift._promises.certify import certify_boundary
 from boundshift._promises.zone import Zone, find_zone
 from boundshift._result.boundary import Boundary, warn_of
@@ -93,75 +93,59 @@ class ScoreTable:
     doubt: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
-        names = [self.score, self.label, *self.by, *([] if self.cost is None else [self.cost])]
-        for name in names:
-            if names.count(name) > 1:
-                raise InvalidInputError(
-                    f"Scores, labels and all else must be different columns, got '{name}' twice. "
-                    "Say with --label which column holds the classes."
-                )
+        self._numbers = [self.score, *([] if self.cost is None else [self.cost])]
+        self._named = [*self._numbers, self.label, *self.by]
+        if len(set(self._named)) < len(self._named):
+            raise InvalidInputError(
+                "Scores, labels and all else must be different columns, got "
+                f"{', '.join(map(repr, self._named))}. Say with --label which column holds the "
+                "classes."
+            )
         if any(sign in str(path) for path in self.files for sign in "*?["):
             self.files = find_files(self.files)
 
     @cached_property
     def rows(self) -> ScoreRows:
         """The rows in memory."""
+        import pyarrow.compute as pc
+
         pa = arrow()
         parts, are_text = [], True
-        ids: dict[str, list[Any]] = {}
-        numbers = [self.score, *([] if self.cost is None else [self.cost])]
         for path in self.files:
             with open_table(path, self.reading) as opened:
                 is_text = opened.format == "csv"
                 words = pa.dictionary(pa.int32(), pa.string()) if is_text else None
-                types = dict.fromkeys(numbers, pa.float64())
-                types |= dict.fromkeys((self.label, *self.by), words)
-                names = self._id_columns(opened)
-                part = read_arrow(opened, types | dict.fromkeys(names, words), self.progress)
-                for name in names:
-                    ids.setdefault(name, []).append(part[name])
-                parts.append(part.select(list(types)))
+                types = dict.fromkeys([*self._named, *self._id_columns(opened)], words)
+                types |= dict.fromkeys(self._numbers, pa.float64())
+                parts.append(read_arrow(opened, types))
                 are_text &= is_text
         table = pa.concat_tables(parts, promote_options="permissive")
-        where = opened.name
-        self._doubt_repeats(ids, SHARED)
-        codes, found = _encode(table[self.label], self.label, where)
+        self._doubt_repeats(table.drop_columns(self._named), SHARED)
+        labels = as_labels(table[self.label], self.label, opened.name)
+        if pa.types.is_floating(labels.type):
+            labels = pc.if_else(pc.is_nan(labels), None, labels)
+        if labels.null_count:
+            raise _unlabelled(self.label, labels.null_count)
+        chunks = labels.dictionary_encode().unify_dictionaries().chunks
+        codes = np.concatenate([np.from_dlpack(chunk.indices) for chunk in chunks])
+        found = chunks[-1].dictionary.to_pylist()
         counts = np.bincount(codes, minlength=len(found)).tolist()
         is_positive = np.array(self._order(label_values(found) if are_text else found, counts))
-        beside: dict[str, Any] = {}
-        for name in self.by:
-            beside[name] = np.empty(len(codes), dtype=object)
-            beside[name][:] = table[name].to_pylist()
-        values = {name: _numbers(table[name], name, where) for name in numbers}
-        scores = values.pop(self.score)
-        return ScoreRows(is_positive[codes], scores, beside | values)
+        scores, *costs = (_numbers(table[name], name, opened.name) for name in self._numbers)
+        beside = {name: np.array(table[name].to_pylist(), dtype=object) for name in self.by}
+        beside |= zip(self._numbers[1:], costs, strict=True)
+        return ScoreRows(is_positive[codes], scores, beside)
 
     def _id_columns(self, opened: OpenTable) -> list[str]:
         """Return the columns that are ids by their names."""
-        if self.independent:
-            return []
-        names: Sequence[str] = opened.header
-        if opened.format == "json":
-            try:
-                names = list(json.loads(opened.head.splitlines()[0]))
-            except ValueError:
-                return []
-        used = {self.score, self.label, self.cost, *self.by}
-        return [name for name in names if name not in used and rank_id(name, sys.maxsize)]
+        names = [name for name in opened.header if rank_id(name, sys.maxsize)]
+        return [name for name in names if name not in self._named and not self.independent]
 
-    def _doubt_repeats(self, ids: Mapping[str, list[Any]], least: float) -> None:
+    def _doubt_repeats(self, ids: Any, least: float) -> None:
         """Set the doubt, with a note, if at least this share of rows shares its id with others."""
-        for name, parts in ids.items():
-            doubt = doubt_repeats(name, parts, least, f" with {self.cluster_with}")
-            if doubt:
-                self.doubt = doubt
-                return
-
-    @property
-    def sample(self) -> ScoreSample:
-        """The rows as a sample."""
-        rows = self.rows
-        return rows.sample(self.labels)
+        for name in ids.column_names:
+            how = least, f" with {self.cluster_with}"
+            self.doubt = self.doubt or doubt_repeats(name, ids[name], *how)
 
     def _order(self, values: list[Any], counts: list[int]) -> list[bool]:
         """Settle the two labels, and return which values are the positive one."""
@@ -176,7 +160,7 @@ class ScoreTable:
         rule: str | Rule | None = None,
         *,
         confidence: float = 0.95,
-        scores: Literal["held-out", "out-of-fold", "training"] = "held-out",
+        scores: Scores = "held-out",
     ) -> tuple[Boundary, Certificate]:
         """Find the boundary as `find_boundary` does, and certify it on the same rows.
 
@@ -190,7 +174,8 @@ class ScoreTable:
         elif sum(p.stat().st_size for p in map(Path, self.files) if p.is_file()) > _LARGE:
             boundary = self._decide_in_passes(curve, rule)
         else:
-            boundary = decide(self.sample, curve, rule, "auto")
+            rows = self.rows
+            boundary = decide(rows.sample(self.labels), curve, rule, "auto")
         warn_of(boundary, stacklevel=3)
         certificate = certify_boundary(boundary, confidence=confidence, scores=scores)
         if self.doubt:
@@ -203,13 +188,10 @@ class ScoreTable:
         """Count the labels in a first pass, and decide in others."""
         how: dict[str, Any] = {"as_text": True, "reading": self.reading}
         with open_table(self.files[0], self.reading) as opened:
-            names = self._id_columns(opened)
-            if names:
-                first = arrow().Table.from_batches(
-                    [next(read_batches(opened, dict.fromkeys(names)))]
-                )
+            if names := self._id_columns(opened):
+                first = next(read_batches(opened, dict.fromkeys(names)))
                 # Of many rows in any order, a few show only some of the repetitions.
-                self._doubt_repeats({name: [first[name]] for name in names}, 0)
+                self._doubt_repeats(arrow().Table.from_batches([first]), 0)
         labels = files_columns(self.files, ColumnNames(self.label, score=""), **how)
         counts = count_labels(labels, self.progress)
         if None in counts:
@@ -219,8 +201,7 @@ class ScoreTable:
         found = [cell for cell, positive in zip(cells, is_positive, strict=True) if positive]
         source = files_columns(self.files, ColumnNames(self.label, self.score), found, **how)
         find = partial(decide, curve=curve, rule=rule)
-        options: dict[str, Any] = {"scale": "auto", "progress": self.progress}
-        return decide_on(source, find, labels=self.labels, **options)
+        return decide_on(source, find, labels=self.labels, scale="auto", progress=self.progress)
 
     def find_zone(
         self, errors: tuple[float, float], confidence: float, cluster: str | None = None
@@ -241,41 +222,20 @@ def _unlabelled(name: str, n: int) -> InvalidInputError:
 
 def _numbers(column: Any, name: str, where: str) -> FloatArray:
     """Return a column as numbers; missing ones are refused."""
-    bad, what = column.null_count, "missing"
-    if not bad:
-        # Arrow's own way to NumPy loads pandas first.
-        values = np.concatenate([np.from_dlpack(chunk) for chunk in column.chunks])
-        bad, what = len(values) - int(np.isfinite(values).sum()), "NaN or infinite"
+    # Arrow's own way to NumPy loads pandas first.
+    parts = [np.from_dlpack(chunk) for chunk in column.fill_null(math.nan).chunks]
+    values = np.concatenate(parts)
+    bad = len(values) - int(np.isfinite(values).sum())
     if bad:
         raise InvalidInputError(
-            f"Numbers must be finite, but column '{name}' of {where} has {bad} that are {what}. "
-            "Drop those rows."
+            f"Numbers must be finite, but column '{name}' of {where} has {bad} that are missing, "
+            "NaN or infinite. Drop those rows."
         )
     return values
 
 
-def _encode(column: Any, name: str, where: str) -> tuple[NDArray[np.int32], list[Any]]:
-    """Return labels as numbers, and the label of each number."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    column = as_labels(column, name, where)
-    lacking = column.null_count
-    if pa.types.is_floating(column.type):
-        lacking += pc.sum(pc.is_nan(column)).as_py() or 0
-    if lacking:
-        raise _unlabelled(name, lacking)
-    chunks = column.dictionary_encode().unify_dictionaries().chunks
-    labels = chunks[-1].dictionary.to_pylist()
-    return np.concatenate([np.from_dlpack(chunk.indices) for chunk in chunks]), labels
-
-
 def set_apart(is_positive: BoolArray, share: float, labels: tuple[Any, Any]) -> BoolArray:
     """Return which rows are test rows, with the same share of each class."""
-    if not 0 < share < 1:
-        raise InvalidInputError(
-            f"--test-share must be between 0 and 1, got {share:g}. Use 0.5, for example."
-        )
     random = np.random.default_rng(0)
     tests = np.zeros(len(is_positive), dtype=np.bool_)
     for label, of_class in zip(labels, (~is_positive, is_positive), strict=True):
@@ -284,7 +244,7 @@ def set_apart(is_positive: BoolArray, share: float, labels: tuple[Any, Any]) -> 
         if not 0 < n < len(members):
             raise InvalidInputError(
                 f"--test-share must leave rows of class {label} on both sides, got {share:g} of "
-                f"{len(members)} rows. Use another share, or --test with a file."
+                f"{len(members)} rows. Use 0.5, for example, or --test with a file."
             )
         tests[random.permutation(members)[:n]] = True
     return tests
@@ -294,7 +254,7 @@ def resampled_interval(
     sample: ScoreSample,
     curve: str | ErrorCurve | None,
     rule: str | Rule | None,
-    scale: str = "raw",
+    scale: Any = "raw",
 ) -> tuple[float, float] | None:
     """Return the bootstrap interval of the threshold; None if it would take over three seconds."""
     from boundshift._promises.interval import threshold_interval
@@ -306,17 +266,16 @@ def resampled_interval(
     return threshold_interval(*rows, n_resamples=_RESAMPLES, random_state=0, **how)
 
 
-def doubt_repeats(name: str, parts: Sequence[Any], least: float = SHARED, more: str = "") -> str:
-    """Say why nothing is certified if a column's ids repeat, with a note; empty if they do not.
+def doubt_repeats(name: str, column: Any, least: float = SHARED, more: str = "") -> str:
+    """Say why nothing is certified if an Arrow column's ids repeat, with a note; else nothing.
 
-    `parts` are Arrow's chunked arrays. They repeat if at least this share of rows shares its id.
+    They repeat if at least this share of rows shares its id.
     """
     pa = arrow()
     try:
-        cells = [chunk for part in parts for chunk in part.cast(pa.string()).chunks]
+        known = column.cast(pa.string()).drop_null().value_counts()
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # lists or records
         return ""
-    known = pa.chunked_array(cells, pa.string()).drop_null().value_counts()
     counts = np.from_dlpack(known.field("counts"))
     n, shared = int(counts.sum()), int(counts[counts > 1].sum())
     if not rank_id(name, len(counts)) or shared < max(least * n, 1):

@@ -258,6 +258,6 @@ def certify_table(
     for each in ids:
         if each in frame and found.certified:
             known = with_gaps(frame[each]).dropna().astype(str).tolist()
-            if doubt := doubt_repeats(each, [arrow().chunked_array([known])]):
+            if doubt := doubt_repeats(each, arrow().chunked_array([known])):
                 found = replace(found, status="nominal", reason=doubt)
     return found
