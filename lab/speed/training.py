@@ -1,8 +1,7 @@
 """Measure what training and predicting with a shifted model cost, as ratios taken in one run.
 
 Training is raced with scikit-learn's TunedThresholdClassifierCV, on the same model and the same
-folds; out-of-bag scores of a forest with that tuner and with five folds of ours; and prediction by
-the mean of five models with one of them.
+folds, and prediction by the mean of five models with one of them.
 """
 
 from __future__ import annotations
@@ -63,18 +62,6 @@ def races(quick: bool) -> Iterator[Row]:
         title = f"times the training of TunedThresholdClassifierCV: {where}"
         yield Row.judge(title, best["shifted"] / best["tuned"], goal_of("<= 0.9"))
 
-    forest, where = models["forest"], f"{trees} trees, {rows_of(rows)}"
-    runs = {
-        "oob": partial(BoundShiftClassifier(clone(forest), cv="oob").fit, X, y),
-        "folds": partial(BoundShiftClassifier(clone(forest), cv=folds).fit, X, y),
-        "tuned": partial(tuned(forest).fit, X, y),
-    }
-    best = race(runs, repeats)
-    title = f"times the training of TunedThresholdClassifierCV: cv='oob', {where}"
-    yield Row.judge(title, best["oob"] / best["tuned"], goal_of("<= 0.25"))
-    title = f"times the training of cv={FOLDS}: cv='oob', {where}"
-    yield Row.judge(title, best["oob"] / best["folds"], goal_of("< 1"))
-
     fresh = draw(predicted, SEED + 1)[0]
     for name, model in models.items():
         one = clone(model).fit(X, y)
@@ -90,7 +77,7 @@ def races(quick: bool) -> Iterator[Row]:
 
 
 def collect(quick: bool) -> Facts:
-    # The boundary may say that nothing is gained; few trees leave rows without an out-of-bag score.
+    # The boundary may say that nothing is gained.
     warnings.simplefilter("ignore", Warning if quick else BoundaryWarning)
     BoundShiftClassifier(LogisticRegression()).fit(*draw(500))  # warm
     return {"rows": [asdict(row) for row in races(quick)]}

@@ -28,7 +28,7 @@ from boundshift.exceptions import BoundaryWarning as BoundaryWarning
 from boundshift.exceptions import InvalidInputError as InvalidInputError
 from boundshift.exceptions import MissingExtraError as MissingExtraError
 from boundshift.metrics import metrics_at as metrics_at
-from boundshift.models._onnx.export import to_onnx as to_onnx
+from boundshift.models._onnx import to_onnx as to_onnx
 from boundshift.models._store import load as load
 from boundshift.models._store import save as save
 from boundshift.rules import ClassFloors as ClassFloors

@@ -77,12 +77,11 @@ class BoundShiftClassifier(ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin
         PyTorch module, or any function from rows to scores.
     curve, rule : str, ErrorCurve, Rule or None, default=None
         As in :func:`~boundshift.find_boundary`.
-    cv : "prefit", "oob", None, int, splitter or iterable, default=5
+    cv : "prefit", None, int, splitter or iterable, default=5
         Which scores decide. An int or a splitter: those of rows left out of training. None: those
         of the training rows, as in the paper; good for linear models. "prefit", or a
         :class:`~sklearn.frozen.FrozenEstimator`: those of a trained model, for which ``fit`` needs
-        rows that the model has not seen. "oob": the out-of-bag scores of a forest or of bagging,
-        which take one fit.
+        rows that the model has not seen.
 
         With promised floors, an int or a splitter holds out 20–50% of the rows, and only they set
         the threshold. With too few rows for that the status is NOT_PROMISED.
@@ -249,8 +248,6 @@ default="auto"
         X, y = indexable(X, column_or_1d(y, warn=True))
         as_choice("multi_class", self.multi_class, ("joint", "pairwise"))
         as_choice("ensemble", self.ensemble, (True, False, "auto"))
-        if isinstance(self.cv, str):
-            as_choice("cv", self.cv, ("prefit", "oob"))
         check_response_method(self.response_method, self.estimator)
         params = route_fit(self, y, fit_params)
         scored = train(self, X, y, params)

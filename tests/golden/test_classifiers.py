@@ -42,9 +42,6 @@ SETTINGS = {"default": {}, "floors": {"rule": Floors(recall=0.8)}}
 # Name: model, classes, settings, whether rows have weights.
 OTHERS = {
     "training rows": ("logistic", 2, {"cv": None, "rule": Cost(false_negative=7)}, False),
-    "out of bag": ("forest", 2, {"cv": "oob"}, False),
-    "out of bag, three": ("forest", 3, {"cv": "oob"}, False),
-    "out of bag, floors": ("forest", 2, {"cv": "oob", "rule": Floors(recall=0.8)}, False),
     "mean": ("boosting", 2, {"ensemble": True, "rule": "f1"}, False),
     "one model": ("boosting", 2, {"ensemble": False, "pos_label": 0, "rule": "f1"}, False),
     "margin": ("network", 2, {"response_method": "margin"}, False),

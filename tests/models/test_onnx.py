@@ -253,7 +253,7 @@ REFUSED = {
     "a function": (
         LogisticRegression(),
         {"response_method": lambda m, X: m.decision_function(X)},
-        "must not be a function for ONNX, got '<lambda>'",
+        "must not be a function for ONNX, got <function",
     ),
     "CatBoost, whose exporter loses the shift": (
         CatBoostClassifier(iterations=3, verbose=0, allow_writing_files=False, thread_count=1),
@@ -281,7 +281,7 @@ def test_a_model_without_a_shift_and_sparse_rows():
     X, y = draw(2)
     refuses(LogisticRegression().fit(X, y), X, "or end in one, got LogisticRegression")
     clf = fit(LogisticRegression(), X, y)
-    refuses(clf, scipy.sparse.csr_array(X), "must be dense rows for ONNX")
+    refuses(clf, scipy.sparse.csr_array(X), "must be dense rows and columns for ONNX, got a sparse")
 
 
 def test_a_frame_without_a_pipeline_is_one_input():
@@ -303,14 +303,14 @@ def test_categorical_splits(library):
         "lightgbm": lightgbm.LGBMClassifier(n_estimators=3, min_data_per_group=5, verbose=-1),
     }[library]
     clf = BoundShiftClassifier(model, cv=2).fit(frame[:TRAINED], y[:TRAINED])
-    refuses(clf, frame, "got categorical features. Encode")
+    refuses(clf, frame, "got categorical features")
 
 
 def test_a_converter_that_is_wrong_is_found_out(monkeypatch):
     X, y = draw(2)
     clf = fit(LogisticRegression(), X, y)
     monkeypatch.setattr(clf, "positive_scores", lambda X: np.full(len(X), 99.0))
-    refuses(clf, X, "whose converter is right, got scores off by")
+    refuses(clf, X, "a converter that is right, got scores off by")
 
 
 @pytest.mark.parametrize(
@@ -372,11 +372,11 @@ def test_columns_called_like_outputs():
     frame, y = frame_of_sizes()
     frame = frame.rename(columns={"few": "label"})
     clf = fit(make_pipeline(SimpleImputer(), SIZED["linear"]), frame, y)
-    refuses(clf, frame, "Rename the column")
+    refuses(clf, frame, "rename columns called label")
 
 
 def test_texts_get_a_sentence():
     texts = np.array(["good fine", "bad poor", "good", "bad"] * 20)
     y = np.array([1, 0, 1, 0] * 20)
     clf = BoundShiftClassifier(make_pipeline(TfidfVectorizer(), LogisticRegression()), cv=2)
-    refuses(clf.fit(texts, y), texts, "rows and columns for ONNX")
+    refuses(clf.fit(texts, y), texts, "got 1 dimension")

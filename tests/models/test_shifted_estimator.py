@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import LinearSVC
 
 from boundshift import BoundShiftClassifier
 
@@ -20,7 +20,6 @@ ROWS = 2000
 MODELS = {
     "logistic regression": LogisticRegression(),
     "no intercept": LogisticRegression(fit_intercept=False),
-    "linear kernel": SVC(kernel="linear"),
     "ridge": RidgeClassifier(fit_intercept=False),
     "search": GridSearchCV(make_pipeline(StandardScaler(), LinearSVC(random_state=0)), {}, cv=2),
 }
@@ -42,8 +41,6 @@ X, Y = draw(2)
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_the_copy_predicts_the_same_and_the_model_stays(name, n_classes):
     X, y = draw(n_classes)
-    if name == "linear kernel":
-        X, y = X[y < 2], y[y < 2]
     clf = BoundShiftClassifier(MODELS[name], cv=2, ensemble=False).fit(X[-600:], y[-600:])
     before = clf.estimator_.predict(X)
     copied = clf.shifted_estimator()
@@ -60,10 +57,9 @@ def test_the_copy_predicts_the_same_and_the_model_stays(name, n_classes):
         np.testing.assert_allclose(copied.predict_proba(X)[:, 1], expected, rtol=1e-3, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["logistic regression", "linear kernel"])
-def test_the_first_class_may_be_positive(name):
+def test_the_first_class_may_be_positive():
     options = {"cv": 2, "ensemble": False, "pos_label": 0}
-    clf = BoundShiftClassifier(MODELS[name], **options).fit(X[ROWS:], Y[ROWS:])
+    clf = BoundShiftClassifier(LogisticRegression(), **options).fit(X[ROWS:], Y[ROWS:])
     np.testing.assert_array_equal(clf.shifted_estimator().predict(X), clf.predict(X))
 
 

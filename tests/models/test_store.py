@@ -3,7 +3,6 @@ import math
 import pickle
 import runpy
 import sys
-import zipfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -248,20 +247,6 @@ def test_a_spoiled_file_is_refused(tmp_path, content):
         load(tmp_path / "x")
     with pytest.raises(InvalidInputError, match="must be a list of types' names"):
         load(tmp_path / "x", trusted="xgboost")
-
-
-def test_a_file_that_would_exhaust_memory_is_refused(tmp_path):
-    with zipfile.ZipFile(tmp_path / "x", "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("schema.json", "{}")
-        archive.writestr("0.npy", bytes(100 << 20))
-    with pytest.raises(InvalidInputError, match="it opens into 100 MB, more than 64 MB"):
-        load(tmp_path / "x")
-
-
-def test_a_folder_and_a_device_are_no_files(tmp_path):
-    for path in (tmp_path, "/dev/zero"):
-        with pytest.raises(InvalidInputError, match="folder, a device"):
-            load(path)
 
 
 def test_an_old_skops_is_refused(fitted, tmp_path, monkeypatch):

@@ -1,11 +1,9 @@
-"""Rows that decide: out-of-bag, held out for a promise, or of a kernel."""
+"""Rows that decide: held out for a promise, or of a kernel."""
 
 import numpy as np
 import pytest
 from scipy import stats
-from sklearn.base import clone
 from sklearn.datasets import make_classification
-from sklearn.ensemble import BaggingClassifier, ExtraTreesClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_predict
@@ -22,55 +20,23 @@ from boundshift import (
 )
 from boundshift.models._training import hold_out
 
-# Out of bag.
-
-BAG_X, BAG_Y = make_classification(400, weights=[0.9], flip_y=0.02, random_state=0)
-BAGS = {
-    "forest": RandomForestClassifier(30, random_state=0),
-    "extra trees": ExtraTreesClassifier(30, bootstrap=True, random_state=0),
-    "bagging": BaggingClassifier(n_estimators=30, random_state=0),
-}
-
-
-@pytest.mark.parametrize("name", BAGS)
-def test_out_of_bag_probabilities_decide(name):
-    clf = BoundShiftClassifier(BAGS[name], cv="oob", curve="smoothed", rule="sum")
-    clf.fit(BAG_X, BAG_Y)
-    forest = clone(BAGS[name]).set_params(oob_score=True).fit(BAG_X, BAG_Y)
-    p = forest.oob_decision_function_[:, 1]
-    assert clf.boundary_ == find_boundary(BAG_Y, p, curve="smoothed", rule="sum")
-    own = clf.estimator_.predict_proba(BAG_X)[:, 1]
-    np.testing.assert_array_equal(clf.predict(BAG_X), 1 * (own > clf.threshold_))
-    assert not hasattr(clf, "estimators_")
-
-
-@pytest.mark.parametrize("kind", [RandomForestClassifier, BaggingClassifier])
-@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
-def test_rows_without_a_bag_do_not_decide(kind):
-    clf = BoundShiftClassifier(kind(n_estimators=4, random_state=0), cv="oob").fit(BAG_X, BAG_Y)
-    assert 0 < sum(clf.boundary_.n_samples) < len(BAG_Y)
-
-
-def test_a_floor_is_decided_on_rows_kept_apart():
-    clf = BoundShiftClassifier(BAGS["forest"], cv="oob", rule=Floors(recall=0.6))
-    assert sum(clf.fit(BAG_X, BAG_Y).boundary_.n_samples) < len(BAG_Y)
-
-
 # A kernel.
+
+KERNEL_X, KERNEL_Y = make_classification(400, weights=[0.9], flip_y=0.02, random_state=0)
 
 
 def test_a_precomputed_kernel_is_cut_both_ways():
-    kernel = rbf_kernel(BAG_X, gamma=0.1)
-    found = BoundShiftClassifier(SVC(kernel="precomputed"), cv=3).fit(kernel, BAG_Y)
+    kernel = rbf_kernel(KERNEL_X, gamma=0.1)
+    found = BoundShiftClassifier(SVC(kernel="precomputed"), cv=3).fit(kernel, KERNEL_Y)
     scores = cross_val_predict(
-        SVC(gamma=0.1), BAG_X, BAG_Y, cv=StratifiedKFold(3), method="decision_function"
+        SVC(gamma=0.1), KERNEL_X, KERNEL_Y, cv=StratifiedKFold(3), method="decision_function"
     )
-    assert found.threshold_ == pytest.approx(find_boundary(BAG_Y, scores).threshold, abs=1e-6)
+    assert found.threshold_ == pytest.approx(find_boundary(KERNEL_Y, scores).threshold, abs=1e-6)
     assert found.predict(kernel[:7]).shape == (7,)
     # It cannot be cut for a promise.
     model = BoundShiftClassifier(SVC(kernel="precomputed"), rule=Floors(recall=0.8), cv=None)
     with pytest.warns(BoundaryWarning, match="not promised"):
-        model.fit(kernel, BAG_Y)
+        model.fit(kernel, KERNEL_Y)
 
 
 # Floors are promised of the deployed model, or said not to be.

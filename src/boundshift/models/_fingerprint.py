@@ -10,10 +10,8 @@ the larger one (W. Hoeffding, Annals of Mathematical Statistics 27, 1956).
 
 from __future__ import annotations
 
-import math
 import struct
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import blake2b
 from numbers import Real
 from typing import Any, Self
@@ -70,8 +68,7 @@ class Fingerprint:
         if binom.sf(in_both - 1, len(values), likely) >= _LEVEL:
             return ""
         used = min(round(found * self.n_samples / len(self.hashes)), len(shown))
-        is_exact = len(np.unique(self.hashes)) == self.n_samples
-        about = "" if is_exact else "about "
+        about = "" if len(np.unique(self.hashes)) == self.n_samples else "about "
         return f"{about}{used:,} of these {len(shown):,} rows were used in fit"
 
 
@@ -83,19 +80,15 @@ def hash_rows(X: Any, y: Any) -> Hashes:
     """
     total = _hash_column(y, np.uint64(0))
     if issparse(X):
-        entries = X.tocsr(copy=True)  # type: ignore[attr-defined]
-        entries.sum_duplicates()
-        entries = entries.tocoo()
+        # The way over CSR adds up entries of one place.
+        entries = X.tocoo().tocsr().tocoo()  # type: ignore[attr-defined]
         keys = np.asarray(entries.col).astype(np.uint64) + np.uint64(1)
         np.add.at(total, entries.row, _hash_column(entries.data, keys))
         return _mix(total)
     if hasattr(X, "columns"):
-        # pandas may have two columns of one name.
-        given = X.items() if hasattr(X, "items") else ((c, X[c]) for c in X.columns)
-        columns = [column for _, column in given]
+        columns = [_safe_indexing(X, k, axis=1) for k in range(len(X.columns))]
     else:
-        table = _as_array(X)
-        columns = list(table.reshape(len(table), -1).T)
+        columns = list(_as_array(X).reshape(len(total), -1).T)
     for number, column in enumerate(columns, start=1):
         total += _hash_column(column, np.uint64(number))
     return _mix(total)
@@ -124,17 +117,11 @@ def _as_array(values: Any) -> NDArray[Any]:
 
 def _as_bits(value: Any) -> int:
     """Return the 64 bits of a number, or of a digest of a text."""
-    if isinstance(value, Real):
-        number = math.nan if math.isnan(value) else float(value) + 0.0
-        return int.from_bytes(struct.pack("<d", number), "little")
-    word = str(value)
-    return _as_bits(math.nan) if word in _MISSING else _digest(word)
-
-
-@lru_cache(maxsize=1 << 16)
-def _digest(word: str) -> int:
-    digest = blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little")
+    if not isinstance(value, Real) and str(value) not in _MISSING:
+        word = str(value).encode("utf-8", "surrogatepass")
+        return int.from_bytes(blake2b(word, digest_size=8).digest(), "little")
+    number = float(value) + 0.0 if isinstance(value, Real) and value == value else np.nan
+    return int.from_bytes(struct.pack("<d", number), "little")
 
 
 def _mix(values: Any) -> Hashes:

@@ -11,12 +11,8 @@ Models that were fitted on parts of the same rows are averaged by these scores; 
 as naive Bayes has with few rows, by their median. Model :math:`k` of
 several linear ones scores a row by :math:`w_k^\top (x - m_k) / s_k + b_k`, where its StandardScaler
 has learned :math:`m_k` and :math:`s_k`. In the first model's units, :math:`z = (x - m_1) / s_1`,
-that is
-
-.. math:: \left(w_k \frac{s_1}{s_k}\right)^{\!\top} z
-          + w_k^\top \frac{m_1 - m_k}{s_k} + b_k,
-
-so a copy of the first model with the mean of these weights and intercepts gives the mean score.
+that is :math:`(w_k s_1 / s_k)^\top z + w_k^\top (m_1 - m_k) / s_k + b_k`, so a copy of the first
+model with the mean of these weights and intercepts gives the mean score.
 
 Libraries are recognised by the name of a model's class, so that none is imported needlessly.
 """
@@ -32,7 +28,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import joblib
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit, log_softmax, softmax
+from scipy.special import expit, log_softmax, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.preprocessing import StandardScaler
@@ -74,14 +70,8 @@ class Unwrapped(NamedTuple):
     """A model in its parts; `whole` is without the search or the frozen estimator around it."""
 
     whole: Any
-    steps: list[tuple[str, Any]]  # before the classifier
+    transformers: list[Any]  # A sampler, without transform, sees only training rows.
     last: Any  # the classifier
-    prefix: str  # of its parameters
-
-    @property
-    def transformers(self) -> list[Any]:
-        """The steps that transform rows; a sampler, without transform, sees only training rows."""
-        return [step for _, step in self.steps if hasattr(step, "transform")]
 
     def transform(self, X: Any) -> Any:
         """Return the rows that the classifier gets."""
@@ -90,21 +80,14 @@ class Unwrapped(NamedTuple):
         return X
 
 
-def unwrap(model: Any, *, pipelines_only: bool = False) -> Unwrapped:
-    """Take pipelines, searches and frozen estimators apart.
-
-    With `pipelines_only` it stops at a search or a frozen estimator, which has its own parameters.
-    """
-    steps: list[tuple[str, Any]] = []
-    whole, prefix = None, ""
+def unwrap(model: Any) -> Unwrapped:
+    """Take pipelines, searches and frozen estimators apart."""
+    whole, transformers = None, []
     while True:
         if isinstance(getattr(model, "steps", None), list) and hasattr(model, "named_steps"):
             whole = model if whole is None else whole
-            steps += model.steps[:-1]
-            name, model = model.steps[-1]
-            prefix += f"{name}__"
-        elif pipelines_only:
-            break
+            transformers += [s for _, s in model.steps[:-1] if hasattr(s, "transform")]
+            model = model.steps[-1][1]
         elif hasattr(model, "best_estimator_"):
             model = model.best_estimator_
         elif isinstance(model, FrozenEstimator) or all(
@@ -112,27 +95,26 @@ def unwrap(model: Any, *, pipelines_only: bool = False) -> Unwrapped:
         ):
             model = model.estimator  # frozen, or of a search that has not been fitted
         else:
-            break
-    return Unwrapped(model if whole is None else whole, steps, model, prefix)
+            return Unwrapped(model if whole is None else whole, transformers, model)
 
 
 def is_native(model: Any) -> bool:
     """Return whether a model is no scikit-learn estimator, so that it cannot be fitted again."""
     if hasattr(model, "get_params"):
         return is_a(model, "catboost", "CatBoost") and not hasattr(model, "predict_proba")
-    scored = (hasattr(model, name) for name in ("decision_function", "predict_proba"))
-    return callable(model) or any(scored) or look_up(model, _READERS) is not None
-
-
-def class_columns(model: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
-    """Return where in the sorted `classes` each column of a model's response belongs."""
-    return np.searchsorted(classes, known_classes(model, classes))
+    scored = any(hasattr(model, name) for name in ("decision_function", "predict_proba"))
+    return callable(model) or scored or look_up(model, _READERS) is not None
 
 
 def known_classes(model: Any, classes: NDArray[Any]) -> NDArray[Any]:
     """Return the classes that a model names, or those given if it names none."""
     known = getattr(model, "classes_", None)
     return classes if known is None or len(known) == 0 else np.asarray(known)
+
+
+def class_columns(model: Any, classes: NDArray[Any]) -> IndexArray:
+    """Return where in the sorted `classes` each column of a model's response belongs."""
+    return np.searchsorted(classes, known_classes(model, classes))
 
 
 # Margins that models hide.
@@ -146,9 +128,7 @@ def raw_margin(model: Any, X: Any) -> NDArray[Any]:
 
 
 def _xgboost_booster(model: Any, X: Any) -> Any:
-    xgboost = sys.modules["xgboost"]
-    rows = X if isinstance(X, xgboost.DMatrix) else xgboost.DMatrix(X)
-    return model.predict(rows, output_margin=True)
+    return model.predict(sys.modules["xgboost"].DMatrix(X), output_margin=True)
 
 
 def _network_logits(model: Any, X: Any) -> Any:
@@ -164,20 +144,17 @@ def _torch_logits(module: Any, X: Any) -> Any:
     torch = sys.modules["torch"]
     weight = next(module.parameters(), torch.zeros(0))
     if not isinstance(X, torch.Tensor):
-        X = torch.from_numpy(np.ascontiguousarray(np.asarray(X)))
-    dtype = weight.dtype if X.is_floating_point() else X.dtype
+        X = torch.from_numpy(np.ascontiguousarray(X))
+    where = {"device": weight.device, "dtype": weight.dtype if X.is_floating_point() else X.dtype}
     modes = {part: part.training for part in module.modules()}
     module.eval()
     try:
         with torch.no_grad():
-            parts = [
-                _as_array(module(rows.to(device=weight.device, dtype=dtype)))
-                for rows in torch.split(X, _BATCH)
-            ]
+            batches = [_as_array(module(rows.to(**where))) for rows in torch.split(X, _BATCH)]
     finally:
         for part, training in modes.items():
             part.training = training
-    return np.concatenate(parts)
+    return np.concatenate(batches)
 
 
 def _as_array(values: Any) -> NDArray[Any]:
@@ -345,12 +322,11 @@ def find_winner(scores: FloatArray) -> NDArray[np.intp]:
     return (scores > 0).astype(np.intp) if scores.ndim == 1 else np.asarray(scores.argmax(axis=1))
 
 
-def probabilities(log_odds: FloatArray, *, log: bool = False) -> FloatArray:
-    """Return each class's (log-)probability, from log-odds or one score per class."""
+def probabilities(log_odds: FloatArray) -> FloatArray:
+    """Return each class's probability, from log-odds or one score per class."""
     if log_odds.ndim == 1:
-        logistic = log_expit if log else expit
-        return np.stack([logistic(-log_odds), logistic(log_odds)], axis=1)
-    return np.asarray((log_softmax if log else softmax)(log_odds, axis=1))
+        return np.stack([expit(-log_odds), expit(log_odds)], axis=1)
+    return np.asarray(softmax(log_odds, axis=1))
 
 
 # Means of models.
@@ -408,19 +384,17 @@ class MeanOfModels(ClassifierMixin, BaseEstimator):
     @_if_probabilities  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the logistic function, or the softmax, of the mean log-odds."""
-        return probabilities(self._log_odds(X))
+        if self.is_log_odds:
+            return probabilities(self.decision_function(X))
+        # The parts' scores are others.
+        floor = (SMALLEST,) * len(self.classes_)
+        return probabilities(self._mean(X, Response("predict_proba", floor, is_log_odds=True)))
 
     @_if_probabilities  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> FloatArray:
         """Return the logarithms of :meth:`predict_proba`."""
-        return probabilities(self._log_odds(X), log=True)
-
-    def _log_odds(self, X: Any) -> FloatArray:
-        """Return the mean of the parts' log-odds, also if their scores are others."""
-        if self.is_log_odds:
-            return self.decision_function(X)
-        floor = (SMALLEST,) * len(self.classes_)
-        return self._mean(X, Response("predict_proba", floor, is_log_odds=True))
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
 
     def _mean(self, X: Any, response: Response) -> FloatArray:
         parts = [response.read(part, X, self.classes_) for part in self.estimators]
@@ -453,17 +427,16 @@ def mean_scores(scores: FloatArray, rows: IndexArray, *, is_log_odds: bool = Fal
     columns = scores.reshape(len(scores), -1)
     known = ~np.isnan(columns)
     if scores.ndim == 2 and is_log_odds:
-        some = known.any(axis=1)
-        columns = np.zeros_like(columns)
-        columns[some] = log_softmax(np.where(known, scores, -np.inf)[some], axis=1)
+        with np.errstate(invalid="ignore"):  # of a model that knew no class
+            columns = log_softmax(np.where(known, scores, -np.inf), axis=1)
     elif scores.ndim == 2:
         totals = np.where(known, columns, 0.0).sum(axis=1, keepdims=True)
         columns = columns - totals / np.maximum(known.sum(axis=1, keepdims=True), 1)
-
-    def add(values: NDArray[Any]) -> FloatArray:
-        return np.stack([np.bincount(rows, column) for column in values.T], axis=1)
-
-    total, times = add(np.where(known, columns, 0.0)), add(known)
+    filled = np.where(known, columns, 0.0).T
+    total, times = (
+        np.stack([np.bincount(rows, column) for column in values], axis=1)
+        for values in (filled, known.T)
+    )
     mean = np.where(times > 0, total / np.maximum(times, 1.0), np.nan)
     if scores.ndim == 2:
         return mean
@@ -482,29 +455,25 @@ def collapse_linear(models: Sequence[Any]) -> Any | None:
     Steps before the linear models must be StandardScalers, or the same in all models.
     """
     parts = [unwrap(model) for model in models]
-    first = parts[0].last
-    for last in (part.last for part in parts):
-        if (
-            not is_a(last, "sklearn", "LinearClassifierMixin")
-            or not type(last).__module__.startswith("sklearn.")
-            or not isinstance(getattr(last, "coef_", None), np.ndarray)
-            or not np.array_equal(last.classes_, first.classes_)
-            or np.shape(last.coef_) != np.shape(first.coef_)
-        ):
+    lasts = [part.last for part in parts]
+    for last in lasts:
+        is_linear = is_a(last, "sklearn", "LinearClassifierMixin")
+        is_own = type(last).__module__.startswith("sklearn.")
+        if not is_linear or not is_own or not isinstance(last.coef_, np.ndarray):
             return None
+    same = {(last.coef_.shape, tuple(last.classes_.tolist())) for last in lasts}
     scalings = _find_scalings([part.transformers for part in parts])
-    if scalings is None:
+    if len(same) > 1 or scalings is None:
         return None
     (first_mean, first_scale), weights, intercepts = scalings[0], [], []
-    for part, (mean, scale) in zip(parts, scalings, strict=True):
-        coef = np.atleast_2d(np.asarray(part.last.coef_, dtype=np.float64))
-        own = np.atleast_1d(np.asarray(part.last.intercept_, dtype=np.float64))
+    for last, (mean, scale) in zip(lasts, scalings, strict=True):
+        coef = np.atleast_2d(last.coef_.astype(np.float64))
         weights.append(coef * (first_scale / scale))
         moved = np.broadcast_to((first_mean - mean) / scale, coef.shape[1:])
-        intercepts.append(np.broadcast_to(own, len(coef)) + coef @ moved)
+        intercepts.append(np.broadcast_to(last.intercept_, len(coef)) + coef @ moved)
     whole = copy.deepcopy(parts[0].whole)
     one = unwrap(whole).last
-    one.coef_ = np.mean(weights, axis=0).reshape(np.shape(one.coef_))
+    one.coef_ = np.mean(weights, axis=0).reshape(one.coef_.shape)
     one.intercept_ = np.mean(intercepts, axis=0)
     return whole
 

@@ -7,7 +7,6 @@ and is then deployed like any other.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,16 +14,15 @@ from scipy.special import logit
 from sklearn.utils.validation import check_is_fitted
 
 from boundshift._result.boundary import Boundary
-from boundshift._typing import FloatArray
+from boundshift._typing import FloatArray, IndexArray
 from boundshift.exceptions import InvalidInputError
-from boundshift.models._scoring import MeanOfModels, Response, class_columns, look_up, unwrap
+from boundshift.models._scoring import MeanOfModels, Response, class_columns, is_a, unwrap
 
 
 class ShiftExportMixin:
     """Exports a fitted classifier's shift into the intercept of its model."""
 
     estimator_: Any
-    estimators_: list[Any]
     classes_: Any
     boundary_: Boundary
     biases_: Any
@@ -33,9 +31,9 @@ class ShiftExportMixin:
     def shifted_estimator(self) -> Any:
         """Return a copy of the model whose own intercept carries the shift.
 
-        It predicts what this classifier predicts, and does not need boundshift. Linear models,
-        SVC with two classes and MLPClassifier can carry the shift, and pipelines that end in one of
-        them. Margins and probabilities of the copy move with its labels.
+        It predicts what this classifier predicts, and does not need boundshift. Linear models and
+        MLPClassifier can carry the shift, and pipelines that end in one of them. Margins and
+        probabilities of the copy move with its labels.
 
         Returns
         -------
@@ -44,9 +42,8 @@ class ShiftExportMixin:
         Raises
         ------
         InvalidInputError
-            If the model has no intercept, is a mean of models that are not linear, the scores
-            are not its own margins or their probabilities, or the threshold is no probability
-            between 0 and 1.
+            If the model is another one, is a mean of models that are not linear, or the scores
+            are not its own margins or their probabilities.
 
         Notes
         -----
@@ -68,76 +65,34 @@ class ShiftExportMixin:
         ('LogisticRegression', True)
         """
         check_is_fitted(self)
-        if isinstance(self.estimator_, MeanOfModels):
-            kind = type(unwrap(self.estimators_[0]).last).__name__
+        whole = copy.deepcopy(unwrap(self.estimator_).whole)
+        last = unwrap(whole).last
+        has_margins = self._response.method in ("margin", "decision_function")
+        is_linear = is_a(last, "sklearn", "LinearClassifierMixin")
+        if not has_margins or not (is_linear or is_a(last, "sklearn", "MLPClassifier")):
+            name = type(last).__name__
+            if isinstance(last, MeanOfModels):
+                name = f"a mean of {type(unwrap(last.estimators[0]).last).__name__}s"
             raise InvalidInputError(
-                "`estimator_` must be one model for its intercept to carry the shift, got the mean "
-                f"of {len(self.estimators_)} {kind}s. Fit "
-                "with ensemble=False, which trains one model on all rows."
+                "`estimator_` must be one linear model or MLPClassifier, scored by its own "
+                f"margins, for its intercept to carry the shift, got {name}. Fit with "
+                "ensemble=False, or keep the BoundShiftClassifier itself."
             )
-        if self._response.method not in ("margin", "decision_function"):
-            raise InvalidInputError(
-                "Scores must be the model's own margins for its intercept to carry the shift, got "
-                f"{self._response.method!r} of {type(self.estimator_).__name__}. Ask for margins "
-                "with response_method='decision_function' or 'margin', if it has any."
-            )
-        columns = class_columns(self.estimator_, self.classes_)
+        offsets = self._offsets(class_columns(self.estimator_, self.classes_))
+        if is_linear:
+            last.intercept_ = np.asarray(last.intercept_, dtype=np.float64) + offsets
+        else:
+            last.intercepts_[-1] = last.intercepts_[-1].astype(np.float64) + offsets
+        return whole
+
+    def _offsets(self, columns: IndexArray) -> FloatArray:
+        """Return minus the threshold, or each class's bias, to be added to the margins."""
         if len(columns) > 2:
-            return _shift_intercept(self.estimator_, self.biases_[columns])
-        boundary = self.boundary_
-        threshold = boundary.threshold
-        if boundary.scale == "probability":
-            if not 0 < threshold < 1:
-                raise InvalidInputError(
-                    "`threshold_` must lie between 0 and 1 for an intercept to carry it, got "
-                    f"{threshold!r}, at which all rows get one label. Keep the "
-                    "BoundShiftClassifier itself, or use another rule."
-                )
-            threshold = float(logit(threshold))
-        if boundary.labels[1] == self.classes_[0]:
+            return np.asarray(self.biases_[columns])
+        threshold = self.boundary_.threshold
+        if self.boundary_.scale == "probability":
+            threshold = float(logit(np.clip(threshold, 0.0, 1.0)))
+        if self.boundary_.labels[1] == self.classes_[0]:
             # A row at the boundary is negative: here it belongs to the second class.
             threshold = float(np.nextafter(-threshold, -np.inf))
-        sign = 1.0 if columns[0] < columns[1] else -1.0
-        return _shift_intercept(self.estimator_, np.array([-sign * threshold]))
-
-
-def _shift_intercept(estimator: Any, offsets: FloatArray) -> Any:
-    """Return a copy of a model that adds minus the threshold, or each class's bias, to margins."""
-    whole = copy.deepcopy(unwrap(estimator).whole)
-    last = unwrap(whole).last
-    add = look_up(last, _ADDERS)
-    if add is None:
-        raise InvalidInputError(
-            "`estimator` must be a model whose intercept can carry the shift, got "
-            f"{type(last).__name__}. Linear models, SVC with two classes and MLPClassifier can, "
-            "and pipelines that end in one. Keep the BoundShiftClassifier itself, or compare the "
-            "model's own scores with threshold_."
-        )
-    add(last, offsets)
-    return whole
-
-
-def _add_to_intercept(model: Any, offsets: FloatArray) -> None:
-    model.intercept_ = np.asarray(model.intercept_, dtype=np.float64) + offsets
-
-
-def _add_to_machine(model: Any, offsets: FloatArray) -> None:
-    if len(model.classes_) > 2:
-        raise InvalidInputError(
-            f"`estimator` must be a support vector machine of two classes, got one of "
-            f"{len(model.classes_)}, which decides by votes of pairs. Use LinearSVC, or keep the "
-            "BoundShiftClassifier itself."
-        )
-    model.intercept_ = model.intercept_ + offsets
-    model._intercept_ = model._intercept_ - offsets  # libsvm's own, of the opposite sign
-
-
-def _add_to_last_layer(model: Any, offsets: FloatArray) -> None:
-    model.intercepts_[-1] = model.intercepts_[-1].astype(np.float64) + offsets
-
-
-_ADDERS: dict[tuple[str, str], Callable[[Any, FloatArray], None]] = {
-    ("sklearn", "LinearClassifierMixin"): _add_to_intercept,
-    ("sklearn", "BaseSVC"): _add_to_machine,
-    ("sklearn", "MLPClassifier"): _add_to_last_layer,
-}
+        return np.array([-threshold if columns[0] < columns[1] else threshold])

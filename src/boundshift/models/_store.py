@@ -10,15 +10,14 @@ cannot have, a list.
 
 from __future__ import annotations
 
-import io
 import os
-import re
 import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+import joblib
 from sklearn import model_selection
 
 from boundshift._promises.certificate import Certificate
@@ -32,12 +31,8 @@ from boundshift.models._fingerprint import Fingerprint
 from boundshift.models._scoring import Response
 from boundshift.rules import RULES
 
-_FORMAT = "boundshift.object"
-_VERSION = 3
+_FORMAT, _VERSION = "boundshift.object", 3
 _ZIP = b"PK\x03\x04"
-_OLDEST_SKOPS = (0, 12)
-# A file may open into this many times its size, or this many bytes.
-_MOST_TIMES_LARGER, _ALWAYS_ALLOWED = 100, 64 << 20
 # Our types, and what fitted models of scikit-learn are made of beyond what skops trusts, by module.
 # Loading them runs no code of the file.
 _TRUSTED = {
@@ -110,7 +105,21 @@ def save(obj: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> 
             f"`obj` must be a Boundary or a scikit-learn estimator, got {type(obj).__name__}. "
             "Save a BoundShiftClassifier, or a pipeline that ends in one."
         )
-    return write_whole(path, _dump(obj), new=not overwrite)
+    from boundshift import __version__
+
+    skops = _skops()
+    stored = {"format": _FORMAT, "version": _VERSION, "library": __version__, "object": obj}
+    try:
+        content: bytes = skops.dumps(stored, compression=zipfile.ZIP_DEFLATED)
+        # Functions are stored by name, and some, like lambdas, are not found by it.
+        skops.loads(content, trusted=skops.get_untrusted_types(data=content))
+    except Exception as error:
+        raise InvalidInputError(
+            f"`obj` must be an estimator that skops can store, got {type(obj).__name__}: {error}. "
+            "Functions must be importable by name. Otherwise store shifted_estimator(), whose own "
+            "intercept has the shift, in the format of the model's library."
+        ) from error
+    return write_whole(path, content, new=not overwrite)
 
 
 def load(path: str | os.PathLike[str], trusted: Sequence[str] | Literal[True] | None = None) -> Any:
@@ -154,25 +163,32 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] | Literal[True] | 
             f"`trusted` must be a list of types' names, True or None, got {trusted!r}."
         )
     path = Path(path)
-    if path.is_dir() or is_special(path):
-        raise InvalidInputError(
-            f"`path` must be a file of boundshift.save, got {str(path)!r}, which is a folder, a "
-            "device or a pipe."
-        )
     content = path.read_bytes()
-    if content.startswith(_ZIP):
-        return _load_skops(content, trusted)
     if content.lstrip()[:1] == b"{":
         return Boundary.from_json(content)
-    if trusted is True:
-        import joblib
-
-        return joblib.load(path)
-    raise InvalidInputError(
-        f"`path` must be a file of boundshift.save, got {str(path)!r}, which is neither JSON nor "
-        "a file of skops. If it is a pickle, loading it can run any code: use trusted=True only "
-        "if you wrote it yourself, then store it with boundshift.save."
-    )
+    if not content.startswith(_ZIP):
+        if trusted is True:
+            return joblib.load(path)
+        raise InvalidInputError(
+            f"`path` must be a file of boundshift.save, got {str(path)!r}, which is neither JSON "
+            "nor a file of skops. If it is a pickle, loading it can run any code: use trusted=True "
+            "only if you wrote it yourself, then store it with boundshift.save."
+        )
+    skops = _skops()
+    try:
+        found = set(skops.get_untrusted_types(data=content))
+        if trusted is not True:
+            _refuse_types(found - set(trusted or ()) - own_types(), "file")
+        stored = skops.loads(content, trusted=sorted(found))
+    except InvalidInputError:
+        raise
+    except Exception as error:  # A damaged archive fails in many ways.
+        raise InvalidInputError(
+            "`path` must be a file of boundshift.save, got one that skops cannot read: "
+            f"{repr(error)[:200]}. Save the model again."
+        ) from error
+    check_format(stored, _FORMAT, _VERSION, ("object",))
+    return stored["object"]
 
 
 def trusted_types(model: Any, trusted: Sequence[str] = ()) -> list[str]:
@@ -230,63 +246,16 @@ def _refuse_types(refused: set[str], where: str) -> None:
         )
 
 
-def _unreadable(why: str) -> InvalidInputError:
-    return InvalidInputError(
-        f"`path` must be a file of boundshift.save, got one that skops cannot read: {why[:200]}. "
-        "Save the model again."
-    )
-
-
 def _skops() -> Any:
     try:
         import skops.io
     except ImportError:
         raise MissingExtraError("skops", "files") from None
-    if tuple(int(part) for part in re.findall(r"\d+", skops.__version__)[:2]) < _OLDEST_SKOPS:
-        # Older releases run code that their list of untrusted types does not name:
+    if skops.__version__.startswith(tuple(f"0.{k}." for k in range(12))):
+        # These run code that their list of untrusted types does not name:
         # CVE-2025-54412, CVE-2025-54413 and CVE-2025-54886.
         raise MissingExtraError("skops of at least 0.12", "files")
     return skops.io
-
-
-def _dump(obj: Any) -> bytes:
-    """Return an estimator as a file of skops with a header."""
-    from boundshift import __version__
-
-    stored = {"format": _FORMAT, "version": _VERSION, "library": __version__, "object": obj}
-    skops = _skops()
-    try:
-        content: bytes = skops.dumps(stored, compression=zipfile.ZIP_DEFLATED)
-        # Functions are stored by name, and some, like lambdas, are not found by it.
-        skops.loads(content, trusted=skops.get_untrusted_types(data=content))
-    except Exception as error:
-        raise InvalidInputError(
-            f"`obj` must be an estimator that skops can store, got {type(obj).__name__}: {error}. "
-            "Functions must be importable by name. Otherwise store shifted_estimator(), whose own "
-            "intercept has the shift, in the format of the model's library."
-        ) from error
-    return content
-
-
-def _load_skops(content: bytes, trusted: Sequence[str] | Literal[True] | None) -> Any:
-    """Load an estimator if nothing in the file is untrusted."""
-    skops = _skops()
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            size = sum(member.file_size for member in archive.infolist())
-        limit = max(_ALWAYS_ALLOWED, _MOST_TIMES_LARGER * len(content))
-        if size > limit:
-            raise _unreadable(f"it opens into {size >> 20} MB, more than {limit >> 20} MB")
-        found = set(skops.get_untrusted_types(data=content))
-        if trusted is not True:
-            _refuse_types(found - set(trusted or ()) - own_types(), "file")
-        stored = skops.loads(content, trusted=sorted(found))
-    except InvalidInputError:
-        raise
-    except Exception as error:  # A damaged archive fails in many ways.
-        raise _unreadable(repr(error)) from error
-    check_format(stored, _FORMAT, _VERSION, ("object",))
-    return stored["object"]
 
 
 # State as plain values.

@@ -1,0 +1,378 @@
+"""A shifted classifier as an ONNX model: `to_onnx`.
+
+Other converters know nothing of a moved boundary, and round margins to float32, which moves rows
+near it to the other side. Linear models, networks, trees and the decision are written in double
+precision. skl2onnx converts everything else. The result is compared with the classifier on the
+first rows.
+"""
+
+from __future__ import annotations
+
+import warnings
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from boundshift.exceptions import MissingExtraError
+from boundshift.models._onnx_nodes import (
+    MARGIN_WRITERS,
+    ML_DOMAIN,
+    OPSET,
+    PROBABILITY_WRITERS,
+    Graph,
+    refuse,
+)
+from boundshift.models._scoring import (
+    SMALLEST,
+    SUREST,
+    MeanOfModels,
+    Response,
+    class_columns,
+    is_a,
+    look_up,
+    unwrap,
+)
+
+_IR_VERSION, _CONVERTER_ML_OPSET = 10, 3
+_OUTPUTS = _LABEL, _SCORE, _PROBABILITIES = "label", "decision_score", "probabilities"
+# Types of columns as ONNX names them, and as skl2onnx does.
+_KINDS = {"float32": "FLOAT", "f": "DOUBLE", "i": "INT64", "u": "INT64", "b": "BOOL"}
+_TYPES = {
+    "FLOAT": "Float", "DOUBLE": "Double", "INT64": "Int64", "BOOL": "Boolean", "STRING": "String",
+}  # fmt: skip
+# Some converters want all columns of one type, and some know no double.
+_NARROWER: tuple[dict[str, str], ...] = (
+    {}, {"INT64": "DOUBLE"}, {"INT64": "FLOAT", "DOUBLE": "FLOAT"},
+)  # fmt: skip
+# Rows of the comparison. A converter that rounds to float32 may be off by this share of the largest
+# score.
+_CHECKED, _TOLERANCE = 1000, 1e-3
+# Relative error of converted steps.
+_SINGLE_ROUNDING, _DOUBLE_ROUNDING = 1e-6, 1e-12
+_KEEP = "Keep the classifier itself, by boundshift.save: other exporters may lose the shift."
+
+# Inputs of the model: name, type in ONNX, number of columns.
+_Inputs = list[tuple[str, str, int]]
+
+
+def to_onnx(clf: Any, X: Any) -> Any:
+    """Return a fitted classifier, with its threshold or biases, as an ONNX model.
+
+    Parameters
+    ----------
+    clf : BoundShiftClassifier
+        Fitted; or a fitted pipeline or search that ends in one.
+    X : array-like or dataframe of shape (n_samples, n_features)
+        Some rows in the form in which the model will get them. An array becomes one input, "X", of
+        type float (float32) or double (all others). A dataframe before a pipeline becomes one
+        input of shape (n, 1) per column. The model is compared with `clf` on the first rows.
+
+    Returns
+    -------
+    onnx.ModelProto
+        Its first output, "label", is what ``predict`` returns. Its second, "decision_score", is
+        what ``positive_scores`` returns, to be compared with ``threshold_``; for more than two
+        classes, each class's score plus its bias, of which the largest wins. Its third,
+        "probabilities", is what ``predict_proba`` returns, if the scores are probabilities or
+        their log-odds. Write it with ``model.SerializeToString()``.
+
+    Raises
+    ------
+    InvalidInputError
+        If the model, or a step before it, cannot be converted.
+    MissingExtraError
+        If onnx and onnxruntime are not installed, or skl2onnx where it is needed.
+
+    Notes
+    -----
+    Linear models, MLPClassifier, decision trees, forests, (histogram) gradient boosting, XGBoost
+    and LightGBM are written in double precision, and rows take the same path through the same
+    trees. Labels agree unless a score is closer to the boundary than the model's own rounding:
+    10⁻¹⁵ of the score, 10⁻⁶ for models that compute in float32 (XGBoost, models trained on float32
+    rows). skl2onnx converts everything else, some of it in float32 only. If scores or labels differ
+    by more than rounding in onnxruntime, the model is refused. The operator set is 18, with 5 of
+    ai.onnx.ml for trees.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from boundshift import BoundShiftClassifier, to_onnx
+    >>> X, y = make_classification(300, weights=[0.9], random_state=0)
+    >>> model = to_onnx(BoundShiftClassifier(LogisticRegression()).fit(X, y), X)
+    >>> [output.name for output in model.graph.output]
+    ['label', 'decision_score', 'probabilities']
+    """
+    for library in ("onnx", "onnxruntime"):
+        _need(library)
+    from onnx import helper
+
+    check_is_fitted(clf)
+    outer = unwrap(clf)
+    shifter = outer.last
+    if not is_a(shifter, "boundshift", "BoundShiftClassifier"):
+        remedy = "Models without a moved boundary are converted by skl2onnx."
+        refuse("`clf` must be a BoundShiftClassifier or end in one", type(shifter).__name__, remedy)
+    model, n_classes = shifter.estimator_, len(shifter.classes_)
+    is_mean = isinstance(model, MeanOfModels)
+    parts = model.estimators if is_mean else [model]
+    response: Response = model.response if is_mean else shifter._response
+    if callable(response.method):
+        remedy = "Use response_method='auto'."
+        refuse("`response_method` must not be a function for ONNX", repr(response.method), remedy)
+    if issparse(X) or np.ndim(X) != 2:
+        got = "a sparse matrix" if issparse(X) else f"{np.ndim(X)} dimension(s)"
+        remedy = "Export the model behind the step that makes numbers of texts, on its dense rows."
+        refuse("`X` must be dense rows and columns for ONNX", got, remedy)
+    has_columns = hasattr(X, "columns") and (outer.transformers or unwrap(parts[0]).transformers)
+    if has_columns:
+        inputs = [(str(name), _kind_of(np.asarray(X[name]).dtype), 1) for name in X.columns]
+    else:
+        is_single = np.asarray(X[:1]).dtype == np.float32
+        inputs = [("X", "FLOAT" if is_single else "DOUBLE", np.shape(X)[1])]
+    graph = Graph()
+    # One model's probabilities are read, not computed from log-odds.
+    is_read = not is_mean and response.method == "predict_proba"
+    scores = []
+    for part in parts:
+        if len(class_columns(part, shifter.classes_)) < n_classes:
+            remedy = "Fit with ensemble=False, or on more rows of the rarest class."
+            refuse("`estimators_` must know every class", "one that lacks some", remedy)
+        raw, own = _write_part(graph, part, outer.transformers, response, inputs)
+        scores.append(_write_scores(graph, raw, own, n_classes, is_read))
+    score = _write_mean(graph, scores, n_classes, response) if is_mean else scores[0]
+    if response.is_log_odds:
+        _write_probabilities(graph, score, n_classes, is_read)
+    _write_decision(graph, shifter, score)
+    width: list[int | None] = [None] if n_classes == 2 else [None, n_classes]
+    kind = _kind_of(shifter.classes_.dtype)
+    outputs = [_declare(_LABEL, kind, [None]), _declare(_SCORE, "DOUBLE", width)]
+    if response.is_log_odds:
+        outputs.append(_declare(_PROBABILITIES, "DOUBLE", [None, n_classes]))
+    given = [_declare(name, kind, [None, k]) for name, kind, k in inputs]
+    whole = helper.make_graph(graph.nodes, "boundshift", given, outputs, graph.constants)
+    domains = [helper.make_opsetid(*domain) for domain in sorted(graph.domains.items())]
+    exported = helper.make_model(whole, opset_imports=domains, producer_name="boundshift")
+    exported.ir_version = _IR_VERSION
+    _check(exported, clf, X)
+    return exported
+
+
+def _need(library: str) -> Any:
+    try:
+        return import_module(library)
+    except ImportError:
+        raise MissingExtraError(library, "onnx") from None
+
+
+def _kind_of(dtype: Any) -> str:
+    return _KINDS.get(dtype.name, _KINDS.get(dtype.kind, "STRING"))
+
+
+def _declare(name: str, kind: str, shape: list[int | None]) -> Any:
+    from onnx import TensorProto, helper
+
+    return helper.make_tensor_value_info(name, getattr(TensorProto, kind), shape)
+
+
+# Nodes.
+
+
+def _write_part(
+    graph: Graph, part: Any, before: list[Any], response: Response, inputs: _Inputs
+) -> tuple[str, Response]:
+    """Write a model's response; return its name and how it is read."""
+    from onnx import TensorProto
+
+    inner, method = unwrap(part), response.method
+    last, steps = inner.last, [*before, *inner.transformers]
+    writers = PROBABILITY_WRITERS if method == "predict_proba" else MARGIN_WRITERS
+    write = look_up(last, writers)
+    if write is not None:
+        x = "X"
+        if steps:
+            output = _convert(graph, steps, inputs)[0]
+            is_single = output.type.tensor_type.elem_type == TensorProto.FLOAT
+            graph.rounding = _SINGLE_ROUNDING if is_single else _DOUBLE_ROUNDING
+            x = output.name
+        return write(graph, graph.cast(x, "DOUBLE"), last), response
+    if method == "margin" and response.is_log_odds:
+        floor = (SMALLEST,) * len(last.classes_)
+        method, response = "predict_proba", Response("predict_proba", floor, is_log_odds=True)
+    if method == "margin" or is_a(last, "catboost", "CatBoost"):
+        refuse("`estimator` must be a model that ONNX can express", type(last).__name__, _KEEP)
+    options = {"zipmap": False} | ({"raw_scores": True} if method == "decision_function" else {})
+    # Options are found by the classifier's id: that of a pipeline around it sets nothing.
+    output = _convert(graph, [*steps, last], inputs, {id(last): options})[1]
+    raw = graph.cast(output.name, "DOUBLE")
+    shape = [size.dim_value for size in output.type.tensor_type.shape.dim]
+    if method == "decision_function" and len(shape) == 2 and shape[1] == 2:
+        raw = graph.add("Gather", raw, graph.constant([1], np.int64), axis=1)
+    return raw, response
+
+
+def _convert(graph: Graph, steps: list[Any], inputs: _Inputs, options: Any = None) -> Any:
+    """Add what skl2onnx makes of steps, in double precision if it can; return its outputs."""
+    skl2onnx = _need("skl2onnx")
+    import onnx.compose
+    from onnx import helper
+    from onnxruntime import InferenceSession
+    from skl2onnx.common import data_types
+
+    pipeline = Pipeline([(f"step{i}", step) for i, step in enumerate(steps)])
+    opsets, reason = {"": OPSET, ML_DOMAIN: _CONVERTER_ML_OPSET}, ""
+    for narrower in _NARROWER:
+        types = [
+            (name, getattr(data_types, f"{_TYPES[narrower.get(kind, kind)]}TensorType")([None, k]))
+            for name, kind, k in inputs
+        ]
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                base = skl2onnx.convert_sklearn(
+                    pipeline, initial_types=types, options=options, target_opset=opsets
+                )
+            onnx.checker.check_model(base, full_check=True)
+            # onnxruntime lacks some operators for doubles.
+            InferenceSession(base.SerializeToString(), providers=["CPUExecutionProvider"])
+            break
+        except Exception as error:
+            reason = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+    else:
+        got = f"{type(steps[-1]).__name__} ({reason})"
+        refuse("`clf` must be a model that skl2onnx can convert", got, _KEEP)
+    # Several models fit into one graph if their names differ.
+    base = onnx.compose.add_prefix(base, f"converted_{len(graph.nodes)}_")
+    for (name, *_), given in zip(inputs, base.graph.input, strict=True):
+        to = given.type.tensor_type.elem_type
+        graph.nodes.append(helper.make_node("Cast", [name], [given.name], to=to))
+    graph.nodes.extend(base.graph.node)
+    graph.constants.extend(base.graph.initializer)
+    graph.domains = {o.domain: o.version for o in base.opset_import} | graph.domains
+    return base.graph.output
+
+
+def _write_scores(graph: Graph, raw: str, response: Response, n_classes: int, is_read: bool) -> str:
+    """Write what `Response.scores` does; of two classes both probabilities stay if read."""
+    if n_classes == 2 and response.floor is None:
+        return graph.column(raw)
+    if n_classes == 2 and is_read:
+        return raw
+    if response.floor is not None:
+        raw = graph.add("Log", graph.add("Max", raw, graph.constant(response.floor)))
+    if n_classes > 2:
+        return raw
+    return graph.add("Sub", graph.column(raw, 1), graph.column(raw, 0))
+
+
+def _write_mean(graph: Graph, scores: list[str], n_classes: int, response: Response) -> str:
+    """Write what `mean_scores` does."""
+    second, n = graph.constant([1], np.int64), len(scores)
+    if n_classes > 2 and response.is_log_odds:
+        scores = [graph.add("LogSoftmax", one, axis=1) for one in scores]
+    elif n_classes > 2:
+        scores = [graph.add("Sub", one, graph.add("ReduceMean", one, second)) for one in scores]
+    mean = graph.add("Div", graph.add("Sum", *scores), graph.constant(float(n)))
+    if n_classes > 2 or not response.is_log_odds:
+        return mean
+    columns = [graph.add("Unsqueeze", one, second) for one in scores]
+    together, all_of_them = graph.add("Concat", *columns, axis=1), graph.constant([n], np.int64)
+    middle = graph.constant([(n - 1) // 2, n // 2], np.int64)
+    middle = graph.add("Gather", graph.add("TopK", together, all_of_them), middle, axis=1)
+    median = graph.add("ReduceMean", middle, second, keepdims=0)
+    largest = graph.add("Max", *(graph.add("Abs", one) for one in scores))
+    is_sure = graph.add("Greater", largest, graph.constant(SUREST))
+    return graph.add("Where", is_sure, median, mean)
+
+
+def _write_probabilities(graph: Graph, score: str, n_classes: int, is_read: bool) -> None:
+    """Write what `predict_proba` returns."""
+    if n_classes > 2:
+        graph.add("Softmax", score, axis=1, output=_PROBABILITIES)
+    elif is_read:
+        graph.add("Identity", score, output=_PROBABILITIES)
+    else:
+        columns = [
+            graph.add("Unsqueeze", graph.add("Sigmoid", one), graph.constant([1], np.int64))
+            for one in (graph.add("Neg", score), score)
+        ]
+        graph.add("Concat", *columns, axis=1, output=_PROBABILITIES)
+
+
+def _write_decision(graph: Graph, clf: Any, score: str) -> None:
+    """Write what `predict` does."""
+    labels = clf.classes_
+    if labels.dtype.kind in "iu":
+        labels = labels.astype(np.int64)
+    elif all(isinstance(label, str) for label in labels.tolist()):
+        labels = labels.astype(object)
+    elif labels.dtype.kind not in "bf":
+        rule = "`classes_` must be strings, numbers or booleans for ONNX"
+        refuse(rule, labels.tolist(), "Train on encoded labels.")
+    if len(labels) > 2:
+        graph.add("Add", score, graph.constant(clf.biases_), output=_SCORE)
+        winner = graph.add("ArgMax", _SCORE, axis=1, keepdims=0)
+    else:
+        positive = clf.classes_.tolist().index(clf.boundary_.labels[1])
+        if clf.boundary_.scale == "probability":
+            score = graph.column(_PROBABILITIES, positive)
+        elif positive == 0:
+            score = graph.add("Neg", score)
+        graph.add("Identity", score, output=_SCORE)
+        above = graph.add("Greater", _SCORE, graph.constant(clf.threshold_))
+        winner = graph.cast(above if positive == 1 else graph.add("Not", above), "INT64")
+    graph.add("Gather", graph.constant(labels, None), winner, axis=0, output=_LABEL)
+
+
+# The comparison with the classifier.
+
+
+def _check(model: Any, clf: Any, X: Any) -> None:
+    """Raise unless the model gives the classifier's scores and labels on the first rows."""
+    rows, outer = X[:_CHECKED], unwrap(clf)
+    shifter, seen = outer.last, outer.transform(rows)
+    try:
+        labels, found, *_ = _run(model, rows)
+    except Exception as error:
+        reason = str(error).strip().partition("\n")[0]
+        got = f"{type(unwrap(shifter.estimator_).last).__name__} ({reason})"
+        remedy = f"Fill missing texts, and rename columns called {', '.join(_OUTPUTS)}."
+        refuse("`clf` must be a model that onnxruntime can run on `X`", got, remedy)
+    if len(shifter.classes_) == 2:
+        ours = shifter.positive_scores(seen)
+        gap = np.abs(ours - shifter.threshold_)
+    else:
+        ours = shifter._response.read(shifter.estimator_, seen, shifter.classes_) + shifter.biases_
+        ours, found = (  # differences that a float64 probability can express
+            np.maximum(s - s.max(axis=1, keepdims=True), -600.0) for s in (ours, found)
+        )
+        gap = -np.diff(-np.sort(-ours, axis=1)[:, :2])[:, 0]
+    worst = float(np.abs(found - ours).max(initial=0.0))
+    allowed = _TOLERANCE * max(1.0, float(np.abs(ours).max(initial=0.0)))
+    # A row that is closer to the boundary than rounding may get either label.
+    is_other = np.asarray(labels).ravel() != clf.predict(rows)
+    if not worst <= allowed or np.any(is_other & (gap > 2 * worst)):
+        remedy = "Use a model and steps in double precision, see boundshift.to_onnx."
+        refuse("`clf` must have a converter that is right", f"scores off by {worst:.3g}", remedy)
+
+
+def _run(model: Any, X: Any) -> Any:
+    """Return the model's outputs for rows."""
+    from onnx import helper
+    from onnxruntime import InferenceSession, SessionOptions
+
+    options = SessionOptions()
+    options.log_severity_level = 4
+    columns, feed = {str(name): name for name in getattr(X, "columns", ())}, {}
+    for given in model.graph.input:
+        dtype = helper.tensor_dtype_to_np_dtype(given.type.tensor_type.elem_type)
+        is_column = given.name in columns
+        values = np.asarray(X[columns[given.name]]).reshape(-1, 1) if is_column else np.asarray(X)
+        feed[given.name] = values.astype(dtype)
+    content = model.SerializeToString()
+    session = InferenceSession(content, options, providers=["CPUExecutionProvider"])
+    return session.run(None, feed)

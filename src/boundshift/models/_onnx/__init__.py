@@ -1,1 +1,0 @@
-"""Shifted models as ONNX graphs."""
