@@ -142,7 +142,7 @@ def test_a_wider_class_in_the_same_place_is_not_said_to_be_a_guess():
         ({}, ("blend", "g-mean")),
         ({"rule": "minimax"}, ("blend", "minimax")),
         ({"rule": Floors(recall=0.5)}, ("clopper-pearson", "floors")),
-        ({"curve": "dkw"}, ("dkw", "g-mean")),
+        ({"curve": "smoothed"}, ("smoothed", "g-mean")),
         ({"curve": "support"}, ("support", "sum")),
         ({"curve": "paper"}, ("support", "sum")),
         ({"curve": SupportRadius(alpha=2.0)}, ("support", "sum")),

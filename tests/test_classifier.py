@@ -204,7 +204,7 @@ def test_a_margin_that_is_asked_for_has_a_threshold_of_its_own(method):
     [
         {"curve": "paper"},
         {"curve": SupportRadius(gamma=2.0, alpha=(0.5, 2.0), class_weight=(1.0, 3.0))},
-        {"curve": "dkw", "rule": "minimax"},
+        {"curve": "clopper-pearson", "rule": "minimax"},
         {"rule": Cost(false_negative=20)},
         {"curve": "smoothed", "rule": Floors(recall=0.8)},
     ],
@@ -357,7 +357,7 @@ def test_which_class_is_positive(labels, pos_label, positive):
 def test_a_row_at_the_very_boundary_is_negative():
     rows, y = np.arange(8.0)[:, None], np.repeat(["a", "b"], [3, 5])
     model = BoundShiftClassifier(
-        lambda X: X[:, 0], cv="prefit", curve="kth-point", rule="minimax"
+        lambda X: X[:, 0], cv="prefit", curve="empirical", rule="minimax"
     ).fit(rows, y)
     assert model.boundary_.labels == ("b", "a")
     at = -model.boundary_.threshold

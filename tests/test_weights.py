@@ -21,8 +21,8 @@ from tests.problems import many
 
 # Weights above 2 claim more rows than there are, which is warned of.
 pytestmark = pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
-ESTIMATING = ["blend", "smoothed", "logistic", "student-t", "kth-point", "empirical"]
-COUNTING = ["clopper-pearson", "dkw", "bernstein", "support", "paper"]
+ESTIMATING = ["blend", "smoothed", "logistic", "empirical"]
+COUNTING = ["clopper-pearson", "support", "paper"]
 
 
 @pytest.fixture

@@ -28,9 +28,9 @@ from boundshift import (
     streaming,
     threshold_interval,
 )
-from boundshift.curves import DKW, as_curve
+from boundshift.curves import ClopperPearson, as_curve
 from boundshift.metrics import metrics_at
-from boundshift.rules import GMean, Youden, as_rule
+from boundshift.rules import GMean, Sum, as_rule
 
 N = 60
 Y, S = np.tile([0, 0, 1], 20), np.arange(60) / 60
@@ -81,7 +81,7 @@ WRONG = {
         "`then` must be an objective",
     ),
     "an estimate by a bound": (
-        lambda: ask(curve="dkw", rule=Floors(recall=0.9, confidence=None)),
+        lambda: ask(curve="clopper-pearson", rule=Floors(recall=0.9, confidence=None)),
         "got None",
     ),
     "a promise by an estimate": (
@@ -89,7 +89,7 @@ WRONG = {
         "makes no promise",
     ),
     "two confidences": (
-        lambda: ask(curve="dkw", rule=Floors(recall=0.8, confidence=0.9)),
+        lambda: ask(curve="clopper-pearson", rule=Floors(recall=0.8, confidence=0.9)),
         "the same in Floors and in the curve",
     ),
     # Other rules.
@@ -105,10 +105,10 @@ WRONG = {
     "a hyphen too few": (lambda: as_rule("gmean"), "Did you mean 'g-mean'"),
     "half a name": (lambda: as_rule("balanced"), "Did you mean 'balanced_accuracy'"),
     "no rule": (lambda: as_rule("least"), "`rule` must be a Rule or one of 'g-mean'"),
-    "a class for an object": (lambda: as_rule(Youden), "Pass an object: Youden()"),
-    "a class for a curve": (lambda: as_curve(DKW), "Pass an object: DKW()"),
+    "a class for an object": (lambda: as_rule(Sum), "Pass an object: Sum()"),
+    "a class for a curve": (lambda: as_curve(ClopperPearson), "Pass an object: ClopperPearson()"),
     "no curve": (lambda: as_curve("hoeffding"), "'clopper-pearson'"),
-    "a curve's confidence": (lambda: DKW(1), "`confidence` must be"),
+    "a curve's confidence": (lambda: ClopperPearson(1), "`confidence` must be"),
     "no beta": (lambda: as_rule("fbeta_score"), "pass FBeta(3)"),
     "no metric": (lambda: as_rule("metric"), "must have a metric"),
     "no costs": (lambda: as_rule("cost-matrix"), "must have costs"),
@@ -147,7 +147,11 @@ WRONG = {
     "negative weights": (lambda: ask(sample_weight=np.full(N, -1)), "got -1 and 59 more"),
     "weights of another length": (lambda: ask(sample_weight=[1]), "each of 60 rows"),
     "weights that sum to 1": (lambda: ask(sample_weight=np.full(N, 1 / N)), "do not scale"),
-    "weights for a promise": (lambda: ask(sample_weight=np.ones(N), curve="dkw"), "counts rows"),
+    "weights for a promise": (
+        lambda: ask(sample_weight=np.ones(N), curve="clopper-pearson"),
+        "counts rows",
+    ),
+    "another rule for the paper": (lambda: ask(curve="paper", rule="f1"), "`rule` must be 'sum'"),
     "weights for the paper": (lambda: ask(sample_weight=np.ones(N), curve="paper"), "'support'"),
     "weights of NaN": (lambda: ask(sample_weight=np.full(N, np.nan)), "must be finite"),
     "weights of text": (lambda: ask(sample_weight=["x"] * N), "must be real numbers"),

@@ -26,7 +26,7 @@ from boundshift import (
 )
 from boundshift._promises.certificate import certify_counts
 from boundshift._typing import FloatArray
-from boundshift.curves import CURVES, DKW, Claim, KthPoint
+from boundshift.curves import CURVES, Claim
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from lab.claims.simulation import (
     SHAPES,
@@ -36,6 +36,7 @@ from lab.claims.simulation import (
     generator,
     true_recall,
 )
+from lab.curves import DKW
 from lab.experiment import Experiment, Facts, Tables, quiet, rows_in_parallel
 from lab.markdown import table
 
@@ -193,7 +194,7 @@ def many_classes(shape: str, n: int, replications: int) -> list[Cell]:
     holds: dict[float, list[bool]] = {confidence: [] for confidence in CONFIDENCES}
     for _ in range(replications):
         scores = SHAPES[shape].rvs((len(y), 3), random_state=rng) + separation * np.eye(3)[y]
-        model = BoundShiftClassifier(Margins(3), cv="prefit", curve=KthPoint())
+        model = BoundShiftClassifier(Margins(3), cv="prefit", curve="empirical")
         with quiet():
             model.fit(scores, y)
         truth = 1 - true_recall(SHAPES[shape], separation, model.biases_, 2)
@@ -267,7 +268,7 @@ def jobs(
         yield (paired_costs, (n, runs))
     for shape in shapes:
         for n in rows:
-            yield (chosen_boundary, (shape, n, runs, "kth-point"))
+            yield (chosen_boundary, (shape, n, runs, "empirical"))
         for n in default_rows:
             yield (chosen_boundary, (shape, n, runs, "logistic"))
             yield (many_classes, (shape, n, runs))

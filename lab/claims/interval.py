@@ -58,7 +58,7 @@ def collect(quick: bool) -> Facts:
     runs, others = (2, 10) if quick else (INTERVALS, OTHERS)
     shapes, sizes = (("normal",), SIZES[:1]) if quick else ((*SHAPES, *TIED), SIZES)
     jobs = [("blend", shape, size, runs, others) for shape in shapes for size in sizes]
-    jobs += [("kth-point", shape, SIZES[0], runs, others) for shape in shapes if not quick]
+    jobs += [("empirical", shape, SIZES[0], runs, others) for shape in shapes if not quick]
     return {"cells": in_parallel(simulate, jobs, quick)}
 
 

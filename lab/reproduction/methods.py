@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from boundshift.curves import SupportRadius
+from boundshift.curves import Smoothed, SupportRadius
 from lab.baselines import bayes_risk_threshold, cost_threshold, prior_threshold
+from lab.curves import DKW, KthPoint, StudentT
 from lab.methods import (
     QUALITIES,
     Decide,
@@ -98,7 +99,7 @@ _BASELINES = (
         by_boundary("out-of-fold", curve="clopper-pearson", rule="minimax"),
     ),
     _baseline(
-        "dkw-minimax", "DKW, minimax", by_boundary("out-of-fold", curve="dkw", rule="minimax")
+        "dkw-minimax", "DKW, minimax", by_boundary("out-of-fold", curve=DKW(), rule="minimax")
     ),
 )
 
@@ -115,15 +116,11 @@ def _of_source(source: Source) -> list[Method]:
             _by_support(source, SupportRadius.authors, budget="all", stop_at_zero=False),
         ),
         "paper-text": ("boundshift, paper's text", _by_support(source, SupportRadius.paper)),
-        "support-minimax": (
-            "boundshift, support/minimax",
-            by_boundary(source, curve="support", rule="minimax"),
-        ),
     }
-    for curve in ("smoothed", "student-t", "kth-point"):
+    for curve in (Smoothed(), StudentT(), KthPoint()):
         for rule in ("sum", "minimax"):
             decide = by_boundary(source, curve=curve, rule=rule)
-            settings[f"{curve}-{rule}"] = (f"boundshift, {curve}/{rule}", decide)
+            settings[f"{curve.name}-{rule}"] = (f"boundshift, {curve.name}/{rule}", decide)
     return [
         Method(f"boundshift-{name}{mark}", "ours", decide, source, title + suffix)
         for name, (title, decide) in settings.items()

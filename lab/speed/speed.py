@@ -36,8 +36,7 @@ JUDGED_ROWS = 1_000_000
 N_CLASSES = 30
 # The default first.
 SPEED_CURVES = (
-    "blend", "logistic", "smoothed", "empirical", "kth-point", "clopper-pearson", "dkw",
-    "bernstein", "student-t", "support", "paper",
+    "blend", "logistic", "smoothed", "empirical", "clopper-pearson", "support", "paper",
 )  # fmt: skip
 SHARES = {"": 0.01, ", balanced": 0.5}
 

@@ -17,6 +17,7 @@ from boundshift.curves import CURVES, ErrorCurve, SupportRadius
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import MCC, FBeta, GMean, Minimax, Rule, Sum
 from lab.baselines import bayes_risk_threshold, prior_threshold, tuned_threshold
+from lab.curves import DKW
 from lab.methods import (
     QUALITIES,
     Decide,
@@ -35,7 +36,10 @@ from lab.methods import (
 SCORED: tuple[Scored, ...] = get_args(Scored)
 
 
-CURVES_TRIED: dict[str, ErrorCurve] = {name: curve() for name, curve in CURVES.items()}
+CURVES_TRIED: dict[str, ErrorCurve] = {
+    **{name: curve() for name, curve in CURVES.items()},
+    "dkw": DKW(),
+}
 """Name → error curve."""
 
 ESTIMATES = ("blend", "logistic", "smoothed", "empirical")

@@ -16,7 +16,15 @@ from boundshift._search import Found, gap_edges, middle, search_gaps
 from boundshift._status import Status
 from boundshift._typing import FloatArray
 from boundshift._validation import are_signs, as_row_cost, as_rows, own_cost
-from boundshift.curves import Blend, ClopperPearson, CountCurve, Empirical, ErrorCurve, as_curve
+from boundshift.curves import (
+    Blend,
+    ClopperPearson,
+    CountCurve,
+    Empirical,
+    ErrorCurve,
+    PairCurve,
+    as_curve,
+)
 from boundshift.curves._base import Solution, status_of
 from boundshift.curves._clusters import Betting, order_clusters
 from boundshift.curves._counts import ConfidenceCurve
@@ -50,10 +58,10 @@ def find_boundary(
     y_score : array-like of shape (n_samples,)
         Real scores, higher for the positive class, or its probabilities.
     curve : str or ErrorCurve, default=None
-        The claim on each class's error: "blend", "logistic", "smoothed", "student-t", "kth-point",
-        "clopper-pearson", "dkw", "bernstein", the paper's "support" ("paper" and "authors" with
-        their settings), or an object from :mod:`boundshift.curves`. None is "clopper-pearson" for
-        floors that are promised, "empirical" for floors that are counted, else "blend".
+        The claim on each class's error: "blend", "logistic", "smoothed", "empirical",
+        "clopper-pearson", the paper's "support" ("paper" and "authors" with their settings), or
+        an object from :mod:`boundshift.curves`. None is "clopper-pearson" for floors that are
+        promised, "empirical" for floors that are counted, else "blend".
     rule : str or Rule, default=None
         How the two claims become one number: "g-mean", "sum", "minimax", "cost", or an object
         from :mod:`boundshift.rules`, such as ``Cost(false_negative=20)`` or
@@ -182,7 +190,7 @@ def decide(
     curve, rule = choose_claims(curve, rule)
     check_weights(sample)
     sample = sample.on_scale(scale)
-    if getattr(curve, "spreads_rows", False):
+    if isinstance(curve, PairCurve):
         # In passes a smooth curve takes each cell as one point, so one pass is enough.
         sample = sample.as_points()
     if not all(sample.n_samples):

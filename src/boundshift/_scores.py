@@ -528,6 +528,5 @@ def refuse_weights(sample: ScoreSample, name: str) -> None:
     if any(c.is_weighted for c in sample.classes):
         raise InvalidInputError(
             f"`sample_weight` must be left out with the curve {name!r}, which counts rows, got "
-            "weights. Use 'blend', 'smoothed', 'logistic', 'student-t', 'kth-point' or "
-            "'empirical'."
+            "weights. Use 'blend', 'smoothed', 'logistic' or 'empirical'."
         )

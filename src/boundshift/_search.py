@@ -25,7 +25,6 @@ from boundshift.rules import Rule
 
 ErrorsAt = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 """From boundaries to the claimed error rates (negative, positive) at each."""
-_Value = Callable[[Any], FloatArray]
 
 # Values this close to the minimum belong to its plateau.
 _FLAT = 1e-12
@@ -36,9 +35,11 @@ _FAN = 64
 _RISE = 1e-10
 _HALF_A_ROW = 0.5
 # Boundaries tried between the neighbours of the best one.
-_CLOSER = np.arange(1.0, 33.0)
+_CLOSER = np.arange(1.0, 33.0)[:, None]
 # A range wider than the middle half of the boundaries by this factor holds an outlier.
 _FAR = 1e6
+# Share of the width below which two boundaries are one, for a rule that is slow to compute too.
+_CLOSE, _SPARING_CLOSE = 1e-13, 1e-6
 
 
 class Found(NamedTuple):
@@ -48,19 +49,6 @@ class Found(NamedTuple):
     plateau: tuple[float, float]
     errors: tuple[float, float]
     value: float
-
-
-class _Effort(NamedTuple):
-    quantiles: int  # of each class, to start from
-    steps: int  # between two neighbours of the start
-    valleys: int  # lowest ones to close in on
-    close: float  # share of the width below which two boundaries are one
-    places: int  # evaluated at a time to find the end of a run
-
-
-_FULL = _Effort(129, 4, 8, 1e-13, 32)
-_SPARING = _Effort(33, 1, 2, 1e-6, 1)
-_SPARING_GAPS = 64
 
 
 def _found(
@@ -90,6 +78,18 @@ def gap_edges(sample: ScoreSample) -> FloatArray:
     return np.concatenate([[first], distinct, [distinct[-1] + beyond]])
 
 
+def middle(low: float, high: float) -> float:
+    """Return the middle of two scores, or the lower one if they are neighbouring doubles."""
+    middle = low + (high - low) / 2
+    return middle if middle < high else low
+
+
+def _widest_run(gaps: IntArray, edges: FloatArray) -> tuple[int, int]:
+    runs = np.split(gaps, np.flatnonzero(np.diff(gaps) > 1) + 1)
+    widest = max(runs, key=lambda run: edges[run[-1] + 1] - edges[run[0]])
+    return int(widest[0]), int(widest[-1])
+
+
 def search_gaps(
     errors: ErrorsAt, rule: Rule, sample: ScoreSample, everyone: ScoreSample | None = None
 ) -> Found:
@@ -100,21 +100,25 @@ def search_gaps(
     edges, sizes = gap_edges(everyone or sample), sample.n_samples
     last_gap = len(edges) - 2
 
-    def value(gap: Any) -> FloatArray:
-        return rule.value(*errors(edges[gap]), sizes)
-
     def bound(first: Any, last: Any) -> FloatArray:
+        """Return the rule at the negative error of the last gap and the positive of the first."""
         return rule.value(errors(edges[last])[0], errors(edges[first])[1], sizes)
 
     first, last, best = np.array([0]), np.array([last_gap]), np.inf
     while np.any(first < last):
-        first, last = _cut_runs(first, last)
+        # Cut runs of gaps into shorter ones: about `_FAN` in all, at least 8 of each.
+        width = last - first + 1
+        pieces = np.clip(width, 0, max(8, _FAN // max(len(first), 1)))
+        owner = np.repeat(np.arange(len(first)), pieces)
+        piece = np.arange(len(owner)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+        last = first[owner] + (piece + 1) * width[owner] // pieces[owner] - 1
+        first = first[owner] + piece * width[owner] // pieces[owner]
         least = bound(first, np.minimum(last + 1, last_gap))
-        likely = np.argsort(least, kind="stable")[:_FAN]
-        best = min(best, float(value((first + last)[likely] // 2).min()))
+        likely = (first + last)[np.argsort(least, kind="stable")[:_FAN]] // 2
+        best = min(best, float(bound(likely, likely).min()))
         alive = least <= _flat(best)
         first, last = first[alive], last[alive]
-    lowest = first[value(first) <= _flat(best)]
+    lowest = first[bound(first, first) <= _flat(best)]
     if not len(lowest):
         raise InvalidInputError(
             "`rule` must not improve while an error rate grows, since a curve that counts rows is "
@@ -125,66 +129,28 @@ def search_gaps(
     deciding = first
     allowed, towards = rule.tolerance_towards(sizes)
     if allowed and towards:
-        end, passed = _walk(bound, low, last_gap if towards > 0 else 0, best + allowed)
-        way = np.arange(low, end + towards, towards)
+        # Walk to the last gap before the rule first exceeds the best value by the tolerance.
+        most, way, to_end = best + allowed, np.array([low]), last_gap - low if towards > 0 else low
+        while len(way) <= to_end:
+            number = min(max(len(way), _FAN), to_end + 1 - len(way))
+            ahead = way[-1] + towards * np.arange(1, number + 1)
+            near = bound(ahead, ahead) <= most
+            way = np.append(way, ahead if near.all() else ahead[: np.argmin(near)])
+            if not near.all():
+                break
         wrong = sample.count_wrong(edges[way])[0 if towards > 0 else 1]
         low = high = int(way[np.argmax(wrong <= wrong[-1])])
-        beside = np.clip(np.add.outer([end, low], [-1, 0, 1]).ravel(), 0, last_gap)
-        deciding = np.concatenate([first, beside, np.array(passed, dtype=np.int64)])
+        # Inside a cell of scores the rule may exceed the value.
+        crossed = np.minimum(way[1:], way[:-1])
+        beside = np.clip(np.add.outer([way[-1], low], [-1, 0, 1]).ravel(), 0, last_gap)
+        doubted = crossed[bound(crossed + 1, crossed) > most]
+        deciding = np.concatenate([first, beside, doubted])
     # A position may stand for scores below it, so the gaps on both its sides bound it.
     for rows in {sample, everyone or sample}:
         rows.negative.request_exact(edges[deciding + 1])
         rows.positive.request_exact(edges[deciding + 1])
     start, stop = float(edges[low]), float(edges[high + 1])
     return _found(errors, rule, sample, middle(start, stop), start, stop)
-
-
-def middle(low: float, high: float) -> float:
-    """Return the middle of two scores, or the lower one if they are neighbouring doubles."""
-    middle = low + (high - low) / 2
-    return middle if middle < high else low
-
-
-def _cut_runs(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
-    """Cut runs of whole numbers into shorter ones: about `_FAN` in all, at least 8 of each."""
-    width = last - first + 1
-    pieces = np.clip(width, 0, max(8, _FAN // max(len(first), 1)))
-    owner = np.repeat(np.arange(len(first)), pieces)
-    piece = np.arange(len(owner)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    starts = first[owner] + piece * width[owner] // pieces[owner]
-    ends = first[owner] + (piece + 1) * width[owner] // pieces[owner] - 1
-    return starts, ends
-
-
-def _widest_run(gaps: IntArray, edges: FloatArray) -> tuple[int, int]:
-    runs = np.split(gaps, np.flatnonzero(np.diff(gaps) > 1) + 1)
-    widest = max(runs, key=lambda run: edges[run[-1] + 1] - edges[run[0]])
-    return int(widest[0]), int(widest[-1])
-
-
-def _walk(
-    bound: Callable[[Any, Any], FloatArray], gap: int, end: int, most: float
-) -> tuple[int, list[int]]:
-    """Return the last gap before the rule first exceeds a value, and gaps crossed one by one.
-
-    Over a run the rule is at most its value at the negative error of the first gap and the
-    positive error of the last, so whole runs are crossed at a time.
-    """
-    towards, step, passed = 1 if end > gap else -1, 1, []
-    while gap != end:
-        step = min(step, abs(end - gap))
-        ahead = gap + towards * step
-        low, high = min(gap, ahead), max(gap, ahead)
-        if bound(np.array([high]), np.array([low]))[0] <= most:
-            gap, step = ahead, 2 * step
-        elif step > 1:
-            step //= 2
-        elif bound(np.array([ahead]), np.array([ahead]))[0] <= most:
-            passed.append(low)  # inside a cell of scores the rule may exceed the value
-            gap = ahead
-        else:
-            break
-    return gap, passed
 
 
 def search_between(
@@ -203,12 +169,12 @@ def search_between(
 
     gaps = np.arange(len(middles))
     if rule.costly:
-        gaps = np.unique(np.linspace(0, len(middles) - 1, _SPARING_GAPS).astype(np.int64))
+        gaps = np.unique(np.linspace(0, len(middles) - 1, _FAN).astype(np.int64))
     values = value(gaps)
     while len(gaps) < len(middles):
-        lowest = np.argsort(values, kind="stable")[: _SPARING.valleys]
+        lowest = np.argsort(values, kind="stable")[:2]
         ends = gaps[np.maximum(lowest - 1, 0)], gaps[np.minimum(lowest + 1, len(gaps) - 1)]
-        closer = np.setdiff1d(np.linspace(*ends, _SPARING_GAPS).astype(np.int64), gaps)
+        closer = np.setdiff1d(np.linspace(*ends, _FAN).astype(np.int64), gaps)
         if not len(closer):
             break
         gaps, values = _merged(gaps, values, closer, value(closer))
@@ -240,10 +206,28 @@ def search_line(
     def value(t: FloatArray) -> FloatArray:
         return rule.value(*errors(t), sample.n_samples)
 
-    effort = _SPARING if rule.costly else _FULL
-    t, values = _close_in(value, _start(sample, None if rule.costly else bends, effort), effort)
+    t = _start(sample, None if rule.costly else bends, costly=rule.costly)
+    values = value(t)
+    inner = _FAR * (t[3 * len(t) // 4] - t[len(t) // 4])
+    width = min(t[-1] - t[0], inner) if inner > 0 else t[-1] - t[0]
+    close, places = (_SPARING_CLOSE * width, 1) if rule.costly else (_CLOSE * width, 32)
+    beside = np.concatenate([[np.inf], values, [np.inf]])
+    left, right = beside[:-2], beside[2:]
+    is_end = (values < left) | (values < right)  # of a flat valley its ends
+    valleys = np.flatnonzero((values <= left) & (values <= right) & is_end)
+    centres = valleys[np.argsort(values[valleys], kind="stable")[: 2 if rule.costly else 8]]
+    while True:
+        low, high = t[np.maximum(centres - 1, 0)], t[np.minimum(centres + 1, len(t) - 1)]
+        closer = np.setdiff1d(_CLOSER * ((high - low) / (len(_CLOSER) + 1)) + low, t)
+        if not len(closer) or (len(centres) == 1 and not high[0] - low[0] > close):
+            break
+        more = value(closer)
+        is_flat = np.ptp(more) <= _FLAT and abs(more[0] - values.min()) <= _FLAT
+        if len(centres) == 1 and is_flat:
+            break
+        t, values = _merged(t, values, closer, more)
+        centres = values.argmin(keepdims=True)
     least, best = float(values.min()), int(values.argmin())
-    close = effort.close * _width(t)
 
     def end_of_run(most: float, side: int) -> float:
         """Return the end of the run around the minimum where the rule is at most a value."""
@@ -252,14 +236,14 @@ def search_line(
         if not len(beyond):
             return float(t[-1] if side > 0 else t[0])
         inside, outside = t[ahead][beyond[0] - 1], t[ahead][beyond[0]]
-        return _last_within(value, most, inside, outside, close, effort.places)
+        return _last_within(value, most, inside, outside, close, places)
 
     flat = least + _RISE * max(abs(least), 1.0)
-    low, high = end_of_run(flat, -1), end_of_run(flat, 1)
-    threshold = low + (high - low) / 2
+    first, last = end_of_run(flat, -1), end_of_run(flat, 1)
+    threshold = first + (last - first) / 2
     allowed, towards = rule.tolerance_towards(sample.n_samples)
     if not (allowed and towards):
-        return _found(errors, rule, sample, threshold, low, high)._replace(value=least)
+        return _found(errors, rule, sample, threshold, first, last)._replace(value=least)
     favoured = 0 if towards > 0 else 1
 
     def expected(t: FloatArray) -> FloatArray:
@@ -269,57 +253,22 @@ def search_line(
     at_best, at_end = expected(np.array([threshold, end])).tolist()
     most = at_end + _HALF_A_ROW
     if at_best > most:
-        close = _FULL.close * abs(end - threshold)
-        threshold = _last_within(expected, most, end, threshold, close, _FULL.places)
+        close = _CLOSE * abs(end - threshold)
+        threshold = _last_within(expected, most, end, threshold, close, 32)
     return _found(errors, rule, sample, threshold, threshold, threshold)
 
 
-def _start(sample: ScoreSample, bends: FloatArray | None, effort: _Effort) -> FloatArray:
+def _start(sample: ScoreSample, bends: FloatArray | None, *, costly: bool) -> FloatArray:
     """Return boundaries all over the scores: where the curve bends, or between quantiles."""
     if bends is None:
-        shares = np.linspace(0, 1, effort.quantiles)
+        shares = np.linspace(0, 1, 33 if costly else 129)
         bends = np.concatenate([quantiles(c, shares) for c in (sample.negative, sample.positive)])
     low, high = sample.extremes
     margin = sample.spread / 16 or abs(low) or 1.0
     grid = np.unique(np.concatenate([[low - margin, low], bends, [high, high + margin]]))
-    steps = np.arange(effort.steps) / effort.steps
+    steps = np.zeros(1) if costly else np.arange(4) / 4
     inner = grid[:-1, None] + np.diff(grid)[:, None] * steps
     return np.unique(np.append(inner.ravel(), grid[-1]))
-
-
-def _close_in(value: _Value, t: FloatArray, effort: _Effort) -> tuple[FloatArray, FloatArray]:
-    """Return boundaries, ever denser around the best of them, and the rule at each."""
-    values = value(t)
-    width = _width(t)
-    beside = np.concatenate([[np.inf], values, [np.inf]])
-    left, right = beside[:-2], beside[2:]
-    is_end = (values < left) | (values < right)  # of a flat valley its ends
-    valleys = np.flatnonzero((values <= left) & (values <= right) & is_end)
-    few = valleys[np.argsort(values[valleys], kind="stable")[: effort.valleys]]
-    closer = np.setdiff1d(np.concatenate([_around(t, int(i)) for i in few]), t)
-    t, values = _merged(t, values, closer, value(closer))
-    while True:
-        best = int(values.argmin())
-        closer = _around(t, best)
-        low, high = t[max(best - 1, 0)], t[min(best + 1, len(t) - 1)]
-        if not high - low > effort.close * width or not len(closer):
-            return t, values
-        inner = value(closer)
-        if np.ptp(inner) <= _FLAT and abs(inner[0] - values[best]) <= _FLAT:
-            return t, values
-        t, values = _merged(t, values, closer, inner)
-
-
-def _width(t: FloatArray) -> float:
-    """Return the range of boundaries, without a few that are far from all others."""
-    inner = _FAR * (t[3 * len(t) // 4] - t[len(t) // 4])
-    return float(min(t[-1] - t[0], inner) if inner > 0 else t[-1] - t[0])
-
-
-def _around(t: FloatArray, i: int) -> FloatArray:
-    low, high = t[max(i - 1, 0)], t[min(i + 1, len(t) - 1)]
-    closer = _CLOSER * ((high - low) / (len(_CLOSER) + 1)) + low
-    return np.asarray(closer[(closer > low) & (closer < high) & (closer != t[i])])
 
 
 def _merged(places: Any, values: FloatArray, more: Any, more_values: FloatArray) -> tuple[Any, Any]:
@@ -329,7 +278,12 @@ def _merged(places: Any, values: FloatArray, more: Any, more_values: FloatArray)
 
 
 def _last_within(
-    value: _Value, most: float, inside: float, outside: float, close: float, number: int
+    value: Callable[[Any], FloatArray],
+    most: float,
+    inside: float,
+    outside: float,
+    close: float,
+    number: int,
 ) -> float:
     """Return the last place from inside to outside where a value is at most a limit.
 

@@ -15,7 +15,7 @@ from boundshift._typing import FloatArray
 from boundshift._validation import as_column, as_labels, as_real_column, check_labels
 from boundshift._words import METRIC_TITLES
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules import MCC, Cost, FBeta, GMean, Kappa, Markedness, Rule, Sum, Youden
+from boundshift.rules import MCC, Cost, FBeta, GMean, Kappa, Rule, Sum
 from boundshift.rules._binary import as_prevalence, frequencies
 from boundshift.rules._floors import reached_rates
 
@@ -27,8 +27,6 @@ _RULES: dict[str, Rule] = {
     **{f"f{beta:g}": FBeta(beta) for beta in (0.5, 1.0, 2.0)},
     "mcc": MCC(),
     "kappa": Kappa(),
-    "youden": Youden(),
-    "markedness": Markedness(),
     "g_mean": GMean(),
     "balanced_accuracy": Sum(),
 }
@@ -232,6 +230,11 @@ def metrics_of_errors(
     return {
         **rates,
         **{name: rule.measure(low, high, share) for name, rule in _RULES.items()},
+        "youden": 1.0 - low - high,
+        # Undefined where all rows or none are flagged.
+        "markedness": np.where(
+            np.abs(low - high) < 1.0, rates["precision"] + rates["npv"] - 1.0, 0.0
+        ),
         "accuracy": share * rates["recall"] + (1.0 - share) * rates["specificity"],
         "cost": (costs or Cost()).value(low, high, weights),
         "net_benefit": benefit,

@@ -69,7 +69,7 @@ MISTAKES = {
     ),
     "unknown curve": (
         ["threshold", "scores.csv", *SCORES, "--curve", "tight"],
-        ["--curve must", "'dkw'", "'tight'"],
+        ["--curve must", "'smoothed'", "'tight'"],
     ),
     "a rule without its floor": (
         ["threshold", "scores.csv", *SCORES, "--rule", "floors"],

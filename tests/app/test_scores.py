@@ -30,7 +30,7 @@ from boundshift import (
 from boundshift._app import options
 from boundshift._app.scores import ScoreTable
 from boundshift._boundary import choose_claims
-from boundshift.curves import DKW, as_curve
+from boundshift.curves import as_curve
 from boundshift.rules import as_rule
 from boundshift.streaming import _tables as batches
 
@@ -81,15 +81,18 @@ def test_training_scores_certify_nothing(run, scores):
 
 # What is typed → what is passed in Python, with the rows that the file holds.
 OPTIONS = {
-    "both": (["--curve", "dkw", "--rule", "g-mean"], {"curve": "dkw", "rule": "g-mean"}),
+    "both": (
+        ["--curve", "clopper-pearson", "--rule", "g-mean"],
+        {"curve": "clopper-pearson", "rule": "g-mean"},
+    ),
     "costs by a colon": (["--costs", "1:9"], {"rule": Cost(false_negative=9)}),
     "costs on a curve": (
-        ["--costs", "1,9", "--curve", "kth-point"],
-        {"rule": Cost(false_negative=9), "curve": "kth-point"},
+        ["--costs", "1,9", "--curve", "empirical"],
+        {"rule": Cost(false_negative=9), "curve": "empirical"},
     ),
     "floor on a curve": (
-        ["--recall-floor", "0.8", "--curve", "dkw", "--confidence", "0.9"],
-        {"rule": Floors(recall=0.8), "curve": DKW(0.9)},
+        ["--recall-floor", "0.8", "--curve", "clopper-pearson", "--confidence", "0.9"],
+        {"rule": Floors(recall=0.8), "curve": ClopperPearson(0.9)},
     ),
     "floors together": (
         ["--recall-floor", "0.5", "--precision-floor", "0.2", "--max-flagged", "0.9"],

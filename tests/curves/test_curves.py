@@ -9,11 +9,10 @@ from sklearn.linear_model import LogisticRegression
 
 import boundshift
 from boundshift._scores import Scores, ScoreSample
-from boundshift.curves import CURVES, Claim, CountCurve, ErrorCurve, ShapeCurve, as_curve
+from boundshift.curves import CURVES, Claim, CountCurve, ErrorCurve, as_curve
 from boundshift.curves._smooth import RIDGE, _fit
 
 COUNT_CURVES = [c for c in CURVES.values() if issubclass(c, CountCurve)]
-SHAPE_CURVES = [c for c in CURVES.values() if issubclass(c, ShapeCurve)]
 
 
 def scores(n: int, seed: int = 0) -> Scores:
@@ -43,12 +42,6 @@ def test_the_calibration_of_separated_classes_is_that_of_ridge_regression() -> N
     np.testing.assert_allclose(_fit(x, counts), ridge.decision_function(x[:, None]), rtol=1e-6)
 
 
-def test_kth_point_is_the_mean_of_the_order_statistic() -> None:
-    for n, k in [(1, 0), (9, 0), (9, 4), (50, 50 - 1)]:
-        # The share beyond the (k+1)-th largest of n uniform points is Beta(k + 1, n - k).
-        assert as_curve("kth-point").bound(k, n) == pytest.approx(stats.beta(k + 1, n - k).mean())
-
-
 @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.999])
 def test_clopper_pearson_equals_the_exact_binomial_interval(confidence: float) -> None:
     curve = CURVES["clopper-pearson"](confidence)
@@ -60,27 +53,6 @@ def test_clopper_pearson_equals_the_exact_binomial_interval(confidence: float) -
         np.testing.assert_allclose(curve.bound(np.arange(n + 1), n), expected, rtol=1e-9)
 
 
-def test_dkw_adds_massarts_width() -> None:
-    width = (np.log(20) / 400) ** 0.5
-    np.testing.assert_allclose(as_curve("dkw").bound([0, 50, 199], 200), [width, 0.25 + width, 1])
-
-
-def test_bernstein_uses_the_sample_variance() -> None:
-    outcomes = np.repeat([1.0, 0.0], [7, 93])
-    log = np.log(2 / 0.05)
-    expected = outcomes.mean() + np.sqrt(2 * outcomes.var(ddof=1) * log / 100) + 7 * log / 297
-    assert as_curve("bernstein").bound(7, 100) == pytest.approx(expected)
-    assert as_curve("bernstein").bound([0, 1], 1).tolist() == [1.0, 1.0]
-
-
-def test_student_t_is_the_predictive_distribution() -> None:
-    sample = scores(12)
-    t = np.linspace(-3, 3, 7)
-    predictive = stats.t(11, sample.value.mean(), sample.value.std(ddof=1) * (1 + 1 / 12) ** 0.5)
-    tail = as_curve("student-t").tail(sample, 1.0)
-    np.testing.assert_allclose(tail(t), predictive.sf(t), rtol=1e-9)
-
-
 @pytest.mark.parametrize("n", [2, 10, 1000])
 def test_smoothed_equals_the_plain_sum_over_kernels(n: int) -> None:
     sample = scores(n)
@@ -88,29 +60,6 @@ def test_smoothed_equals_the_plain_sum_over_kernels(n: int) -> None:
     t = np.linspace(-5, 5, 101)
     plain = stats.norm.sf((t[:, None] - sample.value) / h).mean(axis=1)
     np.testing.assert_allclose(as_curve("smoothed").tail(sample, 1.0)(t), plain, atol=1e-4)
-
-
-@pytest.mark.parametrize("radius", ["one-sided", "two-sided"])
-@pytest.mark.parametrize("centre", ["median", "mean"])
-def test_support_is_the_best_of_all_numbers_given_up(radius: str, centre: str) -> None:
-    sample = scores(25, seed=3)
-    curve = CURVES["support"](gamma=2.0, constant=0.5, radius=radius, centre=centre)
-    t = np.linspace(-1, 12, 40)
-    expected = np.ones_like(t)
-    kept = list(sample.value)
-    middle = float(getattr(np, centre)(kept))
-    while len(kept) >= 2:
-        mean, n, m = np.mean(kept), len(kept), 25 - len(kept)
-        r = max(kept) - mean
-        if radius == "two-sided":
-            r = max(r, mean - min(kept))
-        u = (t - mean - r) * n**0.5 / (2.0 * r) - 0.5
-        delta = np.exp(-u * u / 2)
-        claim = m / 25 + (1 - delta) / (n + 1) + delta
-        expected = np.where(u >= 0, np.minimum(expected, claim), expected)
-        kept.remove(max(kept, key=lambda s: abs(s - middle)))
-    claims = curve.errors(ScoreSample(sample, sample))(t)[0]
-    np.testing.assert_allclose(claims, expected, rtol=1e-9)
 
 
 @pytest.mark.parametrize("curve", COUNT_CURVES, ids=lambda c: c.name)
@@ -121,16 +70,6 @@ def test_count_curves_rise_with_the_count_within_0_and_1(curve: type[CountCurve]
     assert np.all((bound >= 0) & (bound <= 1))
     # Only a plain count takes no error on these rows for no error at all.
     assert (bound[0] == 0) == (curve.name == "empirical")
-
-
-@pytest.mark.parametrize("curve", SHAPE_CURVES, ids=lambda c: c.name)
-@pytest.mark.parametrize("n", [1, 2, 40])
-def test_shape_curves_fall_with_the_boundary_within_0_and_1(
-    curve: type[ShapeCurve], n: int
-) -> None:
-    share = curve().tail(scores(n), 1.0)(np.linspace(-50, 50, 501))
-    assert np.all(np.diff(share) <= 1e-12)
-    assert np.all((share >= 0) & (share <= 1))
 
 
 @dataclass(frozen=True)

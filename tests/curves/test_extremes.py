@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from boundshift import BoundaryWarning, InvalidInputError, find_boundary
+from boundshift import InvalidInputError, find_boundary
 
 ROBUST = ["blend", "logistic", "smoothed"]
-SHAPES = [*ROBUST, "student-t"]
 
 
 def problem():
@@ -25,15 +24,7 @@ def test_one_absurd_score_does_not_carry_the_boundary_away(curve, row, value):
     assert abs(find_boundary(y, s, curve=curve).threshold - usual) < 0.15
 
 
-@pytest.mark.parametrize("value", [-1e280, 1e160, -1e9])
-def test_student_t_warns_where_one_score_carries_the_boundary_away(value):
-    y, s = problem()
-    s[0] = value
-    with pytest.warns(BoundaryWarning, match="rows of class 0 are on the wrong side"):
-        find_boundary(y, s, curve="student-t")
-
-
-@pytest.mark.parametrize("curve", [*SHAPES, "kth-point", "support"])
+@pytest.mark.parametrize("curve", [*ROBUST, "empirical", "support"])
 @pytest.mark.parametrize("factor", [1e280, 1e-280, 2.0**401, 2.0**-401])
 def test_a_common_factor_moves_the_boundary_along(curve, factor):
     y, s = problem()
@@ -52,7 +43,7 @@ def test_infinite_scores_are_refused_with_advice_that_helps():
     assert found.threshold == pytest.approx(usual, abs=0.1)
 
 
-@pytest.mark.parametrize("curve", SHAPES)
+@pytest.mark.parametrize("curve", ROBUST)
 @pytest.mark.parametrize("sizes", [(50, 5), (5, 5), (500, 3), (3, 500)])
 @pytest.mark.parametrize("low", [0.0, 1e9, -1.0, 0.5])
 @pytest.mark.parametrize("steps", [1, 5, 1025])

@@ -41,11 +41,10 @@ PROBLEMS = {
 }
 
 
-@pytest.mark.parametrize("curve", ["smoothed", "student-t"])
 @pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
-def test_only_single_rows_separate_a_claim_from_the_count(problem, curve):
+def test_only_single_rows_separate_a_claim_from_the_count(problem):
     y, s = problem()
-    found = find_boundary(y, s, curve=curve, rule="sum", scale="raw")
+    found = find_boundary(y, s, curve="smoothed", rule="sum", scale="raw")
     values, counts = np.unique(s, return_counts=True)
     for k in (0, 1):
         own = s[y == k]

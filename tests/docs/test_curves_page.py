@@ -5,21 +5,14 @@ from tests.docs.pages import between, read
 
 # What the curves say of themselves in one line, set as mathematics.
 FORMULAS = {
-    "bernstein": r"$p + v + w$, at most 1, with $p = \frac{k}{n}$, "
-    r"$v = \sqrt{\frac{2 V}{n} \ln\frac{2}{\delta}}$, "
-    r"$w = \frac{7}{3 (n - 1)} \ln\frac{2}{\delta}$, $V = \frac{n\,p\,(1 - p)}{n - 1}$",
     "blend": r"$\frac{n}{n + m}$ smoothed $+\ \frac{m}{n + m}$ logistic, class by class",
     "clopper-pearson": r"the quantile at the confidence of $\mathrm{Beta}(k + 1,\ n - k)$",
-    "dkw": r"$\min\Bigl(1,\ \frac{k}{n} + \sqrt{\frac{\ln(1/\delta)}{2 n}}\Bigr)$",
     "empirical": r"$\frac{k}{n}$",
-    "kth-point": r"$\frac{k + 1}{n + 1}$",
     "logistic": r"share beyond $t$, each row counted by its calibrated probability of the class",
     "smoothed": r"mean of $\Phi\bigl(\frac{s - t}{h}\bigr)$ with $h = b\,\sigma\,n^{-1/5}$, "
     r"$\sigma = \min\bigl(\mathrm{sd}, \frac{2\,\mathrm{IQR}}{1.349}\bigr)$",
-    "student-t": r"$P\Bigl(T > \frac{t - \bar s}{\mathrm{sd}\,\sqrt{1 + 1/n}}\Bigr)$, $T$ with "
-    "$n - 1$ degrees of freedom",
-    "support": r"$\min_m \frac{m}{n} + \frac{1 - \delta}{n - m + 1} + \delta$ with "
-    r"$\delta = e^{-((t - \mathrm{edge})/a - c)^2/2}$",
+    "support": r"$\frac{m}{n} + \frac{1 - \delta}{n - m + 1} + \delta$ with $m$ points removed and "
+    r"$\delta = e^{-((t - \mathrm{edge})/a - c)^2/2}$, at its own threshold",
 }
 
 

@@ -16,10 +16,7 @@ from boundshift import Boundary, BoundaryWarning, Status, find_boundary
 from boundshift.rules import Cost, Floors, Metric
 
 N_PROBLEMS = 500
-CURVES = (
-    "support", "kth-point", "clopper-pearson", "dkw", "bernstein", "student-t", "smoothed",
-    "logistic",
-)  # fmt: skip
+CURVES = ("clopper-pearson", "smoothed", "logistic")
 SHAPES = ("normal", "whole", "heavy", "humps", "skewed", "rounded")
 SIZES = ((40, 7), (300, 12), (25, 25), (9, 60), (3, 2), (1, 30), (30, 1), (2, 2), (2000, 3))
 GAPS = (0.0, 0.4, 1.0, 2.0, 4.0, 10.0, 3000.0)
@@ -64,6 +61,7 @@ def ways(seed: int) -> Iterator[tuple[str, dict[str, Any]]]:
     for curve in CURVES:
         for name, rule in rules.items():
             yield f"{curve}/{name}", {"curve": curve, "rule": rule}
+    yield "support/sum", {"curve": "support", "rule": "sum"}
     yield "default", {}
     yield "paper", {"curve": "paper"}
     yield "authors", {"curve": "authors"}

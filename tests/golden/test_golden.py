@@ -1,6 +1,6 @@
 """Decisions and promises are those of the golden files, whatever becomes of the code.
 
-`make test` asks one question in 37, `make golden` (GOLDEN=all) all 28,700. Run this file to write
+`make test` asks one question in 37, `make golden` (GOLDEN=all) all 12,800. Run this file to write
 both golden files anew, for a change of answers that is meant and said in the CHANGELOG.
 """
 
@@ -21,7 +21,7 @@ from tests.golden.requests import FAMILIES, answer, difference, step
 
 FOLDER = Path(__file__).parent
 DECISIONS, REQUESTS = FOLDER / "golden.npz", FOLDER / "requests.json.gz"
-# Prime to the six shapes, the six or seven rules and the eight curves that take turns.
+# Prime to the six shapes, the six or seven rules and the three curves that take turns.
 STRIDE = 1 if os.environ.get("GOLDEN") == "all" else 37
 
 

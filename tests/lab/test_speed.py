@@ -33,7 +33,7 @@ def test_the_page_on_scale_is_made_from_the_stored_measurements():
 
 def test_files_are_measured_and_compared_with_memory(tmp_path):
     scale.write_parquet(str(tmp_path), 20_000)
-    cases = [("logistic", "g-mean"), ("kth-point", "sum")]
+    cases = [("logistic", "g-mean"), ("empirical", "sum")]
     assert set(cases) <= set(scale.CASES)
     expected = scale.in_memory(str(tmp_path), cases)
     found = [scale.read_files(str(tmp_path), *case) for case in cases]

@@ -65,8 +65,8 @@ WRONG = {
         "`row_cost` must go with two classes, got 3",
     ),
     "weights with a bound": (
-        {"given": {"sample_weight": np.ones(N)}, "curve": "dkw"},
-        "`sample_weight` must be left out with the curve 'dkw'",
+        {"given": {"sample_weight": np.ones(N)}, "curve": "clopper-pearson"},
+        "`sample_weight` must be left out with the curve 'clopper-pearson'",
     ),
     "precision of groups": (
         grouped(rule=Floors(precision=0.6)),
@@ -80,7 +80,6 @@ WRONG = {
         grouped(rule=Floors(precision=0.6), cv="prefit", model=LogisticRegression().fit(X, Y)),
         "got Floors(precision=0.6). Use",
     ),
-    "a bound of groups": (grouped(**FLOORS, curve="dkw"), "got Floors(recall=0.6) and curve='dkw'"),
     "another confidence of groups": (
         grouped(**FLOORS, curve=ClopperPearson(0.99)),
         "and curve=ClopperPearson(confidence=0.99). Use",

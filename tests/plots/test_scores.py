@@ -62,7 +62,9 @@ def test_as_many_points_are_hollow_as_were_given_up(problem):
     assert f"{slack[0]} given up" in lane_texts(display)[0]
 
 
-@pytest.mark.parametrize("claims", [{"curve": "logistic"}, {"curve": "support", "rule": "minimax"}])
+@pytest.mark.parametrize(
+    "claims", [{"curve": "logistic"}, {"curve": "empirical", "rule": "minimax"}]
+)
 def test_other_curves_have_hollow_points_on_the_wrong_side(problem, claims):
     y, scores = problem
     display = ProjectionDisplay.from_predictions(y, scores, **claims)

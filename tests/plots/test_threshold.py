@@ -76,10 +76,9 @@ def test_error_rates_are_counted_and_their_bands_exact(problem):
     "claims",
     [
         {},
-        {"curve": "support", "rule": "minimax"},
-        {"rule": "g-mean", "curve": "dkw"},
+        {"rule": "g-mean", "curve": "clopper-pearson"},
         {"rule": Cost(false_negative=20), "curve": ClopperPearson(0.8)},
-        {"rule": Floors(recall=0.8), "curve": "kth-point"},
+        {"rule": Floors(recall=0.8), "curve": "empirical"},
     ],
     ids=str,
 )
@@ -179,7 +178,11 @@ KNOWN = find_boundary([0, 0, 0, 0, 0, 1, 1], [0, 1, 1, 2, 1, 5, 6])
     ("made_by", "given", "message"),
     [
         ("from_predictions", {"confidence": 95}, "`confidence` must be between 0 and 1"),
-        ("from_predictions", {"boundary": KNOWN, "curve": "dkw"}, "`curve` and `rule` must be"),
+        (
+            "from_predictions",
+            {"boundary": KNOWN, "curve": "clopper-pearson"},
+            "`curve` and `rule` must be",
+        ),
         ("from_predictions", {"ax": Figure().add_axes((0, 0, 1, 1))}, "to a grid of subplots"),
         ("metrics", {"metrics": ["f3"]}, "`metrics` must be one of"),
         ("metrics", {"costs": 3}, "`costs` must be a Cost"),

@@ -83,7 +83,7 @@ def test_the_uniform_bound_covers_a_threshold_chosen_on_the_same_scores() -> Non
     missed = 0
     for _ in range(300):
         s = rng.normal(size=60) + 2 * y
-        t = find_boundary(y, s, curve="kth-point").threshold
+        t = find_boundary(y, s, curve="empirical").threshold
         bounds = certify(y, s, t, 0.8, chosen_here=True).error_bounds
         missed += stats.norm.sf(t) > bounds[0] or stats.norm.cdf(t - 2) > bounds[1]
     assert missed / 300 <= 0.4  # two claims at 0.8 each

@@ -119,7 +119,7 @@ def test_the_cost_is_that_of_the_boundary():
     assert compare_boundaries(Y, OLD, 1.0, NEW, new).cost == cost
 
 
-@pytest.mark.parametrize("rule", ["g-mean", "sum", "youden", "minimax"])
+@pytest.mark.parametrize("rule", ["g-mean", "sum", "minimax"])
 def test_symmetric_rules_are_compared_by_the_balanced_error(rule):
     """By equal costs nearly every shift of the default is worse."""
     y = np.repeat([0, 1], [4500, 500])

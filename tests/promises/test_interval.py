@@ -20,8 +20,8 @@ def normal(rng: np.random.Generator, y: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize(
     ("curve", "rule", "draw"),
     [
-        ("kth-point", None, normal),
-        ("student-t", None, normal),
+        ("empirical", None, normal),
+        ("smoothed", None, normal),
         (None, None, normal),
         (None, Floors(recall=0.8), rounded),
     ],
@@ -46,9 +46,9 @@ def test_a_rule_of_frequencies_varies_as_on_other_rows_of_the_same_mix(rule: obj
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], [19_000, 1000])
     others = [
-        find_boundary(y, normal(rng, y), curve="student-t", rule=rule).threshold for _ in range(40)
+        find_boundary(y, normal(rng, y), curve="logistic", rule=rule).threshold for _ in range(40)
     ]
-    low, high = threshold_interval(y, normal(rng, y), curve="student-t", rule=rule, random_state=0)
+    low, high = threshold_interval(y, normal(rng, y), curve="logistic", rule=rule, random_state=0)
     assert high - low == pytest.approx(2 * 1.96 * 2**0.5 * np.std(others), rel=0.4)
     assert low < np.median(others) < high
 
@@ -58,7 +58,7 @@ def test_four_times_as_many_rows_halve_it() -> None:
     for n in (4000, 64_000):
         y = np.repeat([0, 1], n)
         low, high = threshold_interval(
-            y, normal(rng, y), curve="student-t", random_state=0, n_resamples=60
+            y, normal(rng, y), curve="smoothed", random_state=0, n_resamples=60
         )
         widths.append(high - low)
     assert widths[1] == pytest.approx(widths[0] / 4, rel=0.4)
@@ -74,7 +74,7 @@ def test_more_confidence_is_wider_and_a_seed_repeats_it() -> None:
 
 def test_a_slow_metric_has_about_the_interval_of_the_quick_rule() -> None:
     slow, quick = (
-        threshold_interval(Y, S, curve="student-t", rule=r, random_state=0, n_resamples=5)
+        threshold_interval(Y, S, curve="smoothed", rule=r, random_state=0, n_resamples=5)
         for r in (Metric("f1"), "f1")
     )
     assert slow == pytest.approx(quick, abs=0.02)

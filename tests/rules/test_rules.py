@@ -12,7 +12,6 @@ from sklearn.metrics import (
     fbeta_score,
     make_scorer,
     matthews_corrcoef,
-    precision_score,
 )
 
 from boundshift import find_boundary
@@ -24,11 +23,9 @@ from boundshift.rules import (
     Floors,
     GMean,
     Kappa,
-    Markedness,
     Metric,
     Minimax,
     Sum,
-    Youden,
     as_rule,
 )
 from tests.problems import many, two_normals
@@ -40,21 +37,11 @@ def one(rule, negative, positive, n=(90, 10)):
     return float(rule.value(np.array([negative]), np.array([positive]), n)[0])
 
 
-def markedness(y, p, sample_weight=None):
-    y, p = np.asarray(y), np.asarray(p)
-    options = {"zero_division": 0, "sample_weight": sample_weight}
-    ppv, npv = precision_score(y, p, **options), precision_score(1 - y, 1 - p, **options)
-    return ppv + npv - 1 if 0 < np.mean(p) < 1 else 0.0
-
-
 METRICS = {
     "f1": lambda y, p, w=None: fbeta_score(y, p, beta=1, zero_division=0, sample_weight=w),
     "f2": lambda y, p, w=None: fbeta_score(y, p, beta=2, zero_division=0, sample_weight=w),
-    "f0.5": lambda y, p, w=None: fbeta_score(y, p, beta=0.5, zero_division=0, sample_weight=w),
     "mcc": lambda y, p, w=None: matthews_corrcoef(y, p, sample_weight=w),
     "kappa": lambda y, p, w=None: cohen_kappa_score(y, p, sample_weight=w),
-    "youden": lambda y, p, w=None: balanced_accuracy_score(y, p, sample_weight=w) * 2 - 1,
-    "markedness": markedness,
 }
 
 
@@ -81,7 +68,7 @@ def test_with_counts_a_rule_is_the_best_of_its_metric_over_all_gaps(name):
     check()
 
 
-@pytest.mark.parametrize("name", [name for name in METRICS if name != "youden"])
+@pytest.mark.parametrize("name", METRICS)
 @pytest.mark.parametrize("prevalence", [0.5, 0.01])
 def test_the_prevalence_is_that_of_weighted_rows(name, prevalence):
     y = np.repeat([0, 1], [90, 10])
@@ -95,7 +82,7 @@ def test_the_prevalence_is_that_of_weighted_rows(name, prevalence):
 GROWING = [
     Cost(false_negative=20), Cost(false_negative=20, prevalence=0.01), Floors(recall=0.9),
     Floors(specificity=0.9), GMean(), Metric("f1"), Minimax(), Sum(), FBeta(), FBeta(2), MCC(),
-    Kappa(), Youden(), Markedness(), MCC(prevalence=0.01),
+    Kappa(), MCC(prevalence=0.01),
 ]  # fmt: skip
 
 
@@ -117,6 +104,8 @@ def test_rules_grow_with_each_error(rule):
         ("accuracy_score", accuracy_score),
         ("balanced_accuracy", balanced_accuracy_score),
         ("balanced_accuracy_score", balanced_accuracy_score),
+        ("youden", balanced_accuracy_score),
+        ("informedness", balanced_accuracy_score),
         ("cohen_kappa", cohen_kappa_score),
         ("cohen_kappa_score", cohen_kappa_score),
         ("f1_score", f1_score),
@@ -165,7 +154,7 @@ def test_the_floor_comes_first(rule):
     assert list(rule.missed(*broken, (90, 10)).values()) == pytest.approx([0.01])
 
 
-@pytest.mark.parametrize("curve", ["smoothed", "student-t"])
+@pytest.mark.parametrize("curve", ["smoothed", "logistic"])
 def test_a_metric_is_called_a_few_hundred_times_and_finds_its_best(curve):
     calls = 0
 
@@ -180,9 +169,3 @@ def test_a_metric_is_called_a_few_hundred_times_and_finds_its_best(curve):
     best = find_boundary(y, s, curve=curve, rule="f1")
     assert calls < 600
     assert found.loss == pytest.approx(best.loss, abs=1e-6)
-
-
-def test_rounding_is_no_predictive_value():
-    """A curve may claim that a share of 2e-16 of the negatives is called negative."""
-    nearly = np.array([1.0 - 2**-52, 0.0]), np.array([0.0, 1.0 - 2**-52])
-    assert np.abs(Markedness().value(*nearly, (90, 10))).max() == 0.0

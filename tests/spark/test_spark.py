@@ -63,9 +63,9 @@ def test_vectors_give_their_last_element(spark, kind):
     found = streaming.scan_boundary(frame, score="rawPrediction", curve="smoothed")
     assert_same_boundary(found, y, s, curve="smoothed")
     first = streaming.scan_boundary(
-        frame, score="rawPrediction", element=0, curve="kth-point", pos_label=0
+        frame, score="rawPrediction", element=0, curve="empirical", pos_label=0
     )
-    assert_same_boundary(first, y, -s, curve="kth-point", pos_label=0)
+    assert_same_boundary(first, y, -s, curve="empirical", pos_label=0)
 
 
 LABELS = ["it's", "' or 1=1 --", "$x", 'x"`]', "\u0416\U0001f600"]

@@ -17,6 +17,7 @@ from boundshift import (
     find_zone,
     streaming,
 )
+from boundshift.curves import PairCurve
 from boundshift.rules import Floors
 from boundshift.streaming import _driver as driver
 
@@ -57,7 +58,7 @@ def assert_close(found, expected, s, weight=1.0):
     """Compare boundaries: smooth curves take cells as points, others are exact."""
     assert found.n_samples == pytest.approx(expected.n_samples, rel=1e-12)
     assert (found.labels, found.status) == (expected.labels, expected.status)
-    is_smooth = getattr(found.curve, "spreads_rows", False)
+    is_smooth = isinstance(found.curve, PairCurve)
     assert is_smooth or found.resolution == 0
     low, high = sorted([found.threshold, expected.threshold])
     assert high - low <= (1e-5 if is_smooth else 1e-12) * np.ptp(s)
@@ -86,7 +87,7 @@ class EngineSuite:
     def named(self, **names):
         return names if self.has_names else {}
 
-    @pytest.mark.parametrize("curve", ["blend", "kth-point"])
+    @pytest.mark.parametrize("curve", ["blend", "empirical"])
     def test_decides_as_in_memory(self, frame, curve):
         y, s = problem()
         data = frame(parts_of((y, s), [1000, 1000, 1000]))
@@ -123,15 +124,15 @@ class EngineSuite:
         y, s = problem(1)
         y, s = np.sort(y), np.sort(s)
         data = frame(parts_of((y, s), [0, 5, 2500, 0, 495]))
-        found = streaming.scan_boundary(data, curve="kth-point")
-        assert_same_boundary(found, y, s, curve="kth-point")
+        found = streaming.scan_boundary(data, curve="empirical")
+        assert_same_boundary(found, y, s, curve="empirical")
 
     def test_labels_may_be_words_and_scores_decimals(self, frame):
         y, s = problem(3)
         y, s = np.where(y == 1, "fraud", "good"), np.round(s, 3)
         decimals = np.array([Decimal(str(v)) for v in s.tolist()], dtype=object)
         data = frame(parts_of((y, decimals), [1000, 2000]))
-        options = {"curve": "kth-point", "pos_label": "fraud"}
+        options = {"curve": "empirical", "pos_label": "fraud"}
         assert_same_boundary(streaming.scan_boundary(data, **options), y, s, **options)
 
     def test_nan_is_named_by_partition_and_number(self, frame):

@@ -141,15 +141,15 @@ def test_a_query_over_files_is_data(connection, tmp_path):
 def test_rows_drawn_anew_in_each_pass_are_noticed(connection):
     query = "SELECT i % 2 AS label, random() + i % 2 AS score FROM range(20000) t(i)"
     with pytest.raises(InvalidInputError, match="must be the same in every pass"):
-        streaming.scan_boundary(connection.sql(query), curve="kth-point")
+        streaming.scan_boundary(connection.sql(query), curve="empirical")
 
 
 def test_names_are_names_whatever_they_hold(connection):
     y, s = problem()
     connection.register("arrow_rows", pa.table({"a.b": y, 'x"y; --': s}))
-    how = {"label": "a.b", "score": 'x"y; --', "curve": "kth-point"}
+    how = {"label": "a.b", "score": 'x"y; --', "curve": "empirical"}
     found = streaming.scan_boundary(connection.table("arrow_rows"), **how)
-    assert_same_boundary(found, y, s, curve="kth-point")
+    assert_same_boundary(found, y, s, curve="empirical")
 
 
 @pytest.mark.parametrize("kind", [pl.Float32, pl.Int64, pl.Decimal(9, 3), pl.UInt8])
@@ -161,8 +161,8 @@ def test_scores_of_any_number(kind):
         pl.DataFrame({"label": y, "score": scores}),
         table_of([{"label": y, "score": scores.to_arrow()}]),
     ):
-        found = streaming.scan_boundary(data, curve="kth-point")
-        assert_same_boundary(found, y, expected, curve="kth-point")
+        found = streaming.scan_boundary(data, curve="empirical")
+        assert_same_boundary(found, y, expected, curve="empirical")
 
 
 @pytest.mark.parametrize("kind", [pl.Categorical, pl.Enum(["unused", "good", "fraud"])])

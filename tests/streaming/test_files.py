@@ -122,7 +122,7 @@ def test_whole_numbers_at_the_start_are_no_type(tmp_path, ending):
     lines = ['{{"label": {}, "score": {}}}', "{},{}"][ending == "csv"]
     text = [lines.format(a, int(b) if b == 0 else b) for a, b in zip(y, s.tolist(), strict=True)]
     path.write_text("\n".join((["label,score"] if ending == "csv" else []) + text) + "\n")
-    assert_same_boundary(streaming.scan_boundary(path, curve="kth-point"), y, s, curve="kth-point")
+    assert_same_boundary(streaming.scan_boundary(path, curve="empirical"), y, s, curve="empirical")
 
 
 @pytest.mark.parametrize(("ending", "mark"), [("csv", ";"), ("tsv", "\t"), ("txt", "|")])

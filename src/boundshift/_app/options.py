@@ -144,8 +144,7 @@ HELP = {
         "SHARE",
     ),
     "confidence": Option(
-        "Confidence of the certificate, and of curves that have one (clopper-pearson, dkw, "
-        "bernstein); between 0 and 1.",
+        "Confidence of the certificate, and of the curve clopper-pearson; between 0 and 1.",
         "SHARE",
     ),
     "zone": Option(

@@ -185,7 +185,7 @@ def _resample(
         return float(robust_std(scores) * scores.n**-0.2)
 
     is_step = isinstance(curve, CountCurve)
-    is_smooth = isinstance(curve, PairCurve) and not isinstance(curve, SupportRadius)
+    is_smooth = isinstance(curve, PairCurve)
     if is_smooth or jumps:
         draws = [
             _draw_bins(c, atoms, noise(c) if is_step else 0.0, weighted=is_smooth, twice=jumps)

@@ -66,8 +66,7 @@ class Boundary(Record):
         Width of the widest bin of scores that the boundary depends on; 0 where every score is
         known, as in memory.
     geometry : SupportGeometry, default=None
-        The paper's confidences, means, radii and slack; None unless the curve is "support" and
-        the rule "sum".
+        The paper's confidences, means, radii and slack; None unless the curve is "support".
     detail : str, default=""
         What happened in this problem, where the status is too general: which floor is missed, by
         how much, and what would be needed.
@@ -187,7 +186,7 @@ class Boundary(Record):
         Examples
         --------
         >>> import boundshift, pandas
-        >>> boundary = boundshift.find_boundary([0, 0, 0, 1, 1], [0, 1, 2, 4, 5], curve="kth-point")
+        >>> boundary = boundshift.find_boundary([0, 0, 0, 1, 1], [0, 1, 2, 4, 5], curve="empirical")
         >>> boundary.predict([2.9, 3.1]).tolist()
         [0, 1]
         >>> boundary.predict(pandas.Series([2.9, 3.1], index=["ann", "bob"])).to_dict()
@@ -236,7 +235,7 @@ class Boundary(Record):
         --------
         >>> import boundshift
         >>> labels = ["no", "no", "no", "yes", "yes"]
-        >>> boundary = boundshift.find_boundary(labels, [0, 1, 2, 4, 5], curve="kth-point")
+        >>> boundary = boundshift.find_boundary(labels, [0, 1, 2, 4, 5], curve="empirical")
         >>> print(boundary.to_sql("order"))  # doctest: +NORMALIZE_WHITESPACE
         CASE WHEN "order" > 3.0000000000000000E+00 THEN 'yes'
              WHEN "order" <= 3.0000000000000000E+00 THEN 'no' END

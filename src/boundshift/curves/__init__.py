@@ -6,9 +6,7 @@
 | ``"logistic"`` | average case, log-odds linear in the score |
 | ``"smoothed"`` | average case, smooth density |
 | ``"empirical"`` | the share as counted on these rows |
-| ``"student-t"`` | average case, normal scores |
-| ``"kth-point"`` | exact by exchangeability |
-| ``"clopper-pearson"``, ``"dkw"``, ``"bernstein"`` | high probability, any distribution |
+| ``"clopper-pearson"`` | high probability, any distribution |
 | ``"support"``, ``"paper"``, ``"authors"`` | the paper's radius; nominal |
 """
 
@@ -17,36 +15,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from boundshift._validation import as_object
-from boundshift.curves._base import Claim, CountCurve, ErrorCurve, PairCurve, ShapeCurve
-from boundshift.curves._counts import DKW, ClopperPearson, Empirical, EmpiricalBernstein, KthPoint
+from boundshift.curves._base import Claim, CountCurve, ErrorCurve, PairCurve
+from boundshift.curves._counts import ClopperPearson, Empirical
 from boundshift.curves._paper import SLSQP, Exact, SupportRadius
-from boundshift.curves._smooth import Blend, Logistic, Smoothed, StudentT
+from boundshift.curves._smooth import Blend, Logistic, Smoothed
 
 __all__ = [
-    "CURVES",
-    "DKW",
-    "SLSQP",
-    "Blend",
-    "Claim",
-    "ClopperPearson",
-    "CountCurve",
-    "Empirical",
-    "EmpiricalBernstein",
-    "ErrorCurve",
-    "Exact",
-    "KthPoint",
-    "Logistic",
-    "PairCurve",
-    "ShapeCurve",
-    "Smoothed",
-    "StudentT",
-    "SupportRadius",
-    "as_curve",
-]
+    "CURVES", "SLSQP", "Blend", "Claim", "ClopperPearson", "CountCurve", "Empirical", "ErrorCurve",
+    "Exact", "Logistic", "PairCurve", "Smoothed", "SupportRadius", "as_curve",
+]  # fmt: skip
 
 _CLASSES: tuple[type[ErrorCurve], ...] = (
-    EmpiricalBernstein, Blend, ClopperPearson, DKW, Empirical, KthPoint, Logistic, Smoothed,
-    StudentT, SupportRadius,
+    Blend, ClopperPearson, Empirical, Logistic, Smoothed, SupportRadius
 )  # fmt: skip
 CURVES: dict[str, type[ErrorCurve]] = {curve.name: curve for curve in _CLASSES}
 """Name → class of every curve."""
@@ -64,7 +44,7 @@ def as_curve(curve: str | ErrorCurve) -> ErrorCurve:
 
     Examples
     --------
-    >>> as_curve("dkw")
-    DKW(confidence=0.95)
+    >>> as_curve("clopper-pearson")
+    ClopperPearson(confidence=0.95)
     """
     return as_object("curve", curve, ErrorCurve, NAMED)

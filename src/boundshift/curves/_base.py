@@ -9,15 +9,14 @@ mirrored.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from boundshift._scores import Scores, ScoreSample
+from boundshift._scores import ScoreSample
 from boundshift._search import ErrorsAt, Found, search_between, search_gaps, search_line
 from boundshift._status import Status
 from boundshift._typing import FloatArray
@@ -29,13 +28,10 @@ from boundshift.rules._base import Settings
 if TYPE_CHECKING:
     from boundshift.curves._paper import SupportGeometry
 
-Tail = Callable[[FloatArray], FloatArray]
-
 
 class Claim(Enum):
     """What kind of statement a curve makes."""
 
-    EXACT = "Exact on average over samples, for any distribution."
     HIGH_PROBABILITY = "Holds with the stated confidence, for any distribution."
     AVERAGE_CASE = "An estimate of the error, not a bound on it."
     NOMINAL = "Holds under assumptions that real scores do not meet."
@@ -59,8 +55,8 @@ class ErrorCurve(Settings, ABC):
     """A claim on the share of each class on the wrong side of a boundary.
 
     A curve of your own is a frozen dataclass with `errors`, a `name` and a `claim`;
-    pass an instance as ``curve``. Derive from :class:`CountCurve` or :class:`ShapeCurve` where one
-    class's claim does not depend on the other class.
+    pass an instance as ``curve``. Derive from :class:`CountCurve` where the claim depends on a
+    class's count only, from :class:`PairCurve` where it is smooth in the boundary.
 
     Examples
     --------
@@ -172,10 +168,11 @@ class CountCurve(ErrorCurve):
 
 @dataclass(frozen=True)
 class PairCurve(ErrorCurve):
-    """A curve that sees the scores of both classes at once."""
+    """A smooth curve that sees the scores of both classes at once.
 
-    spreads_rows: ClassVar[bool] = True
-    """Whether a row counts on both sides of a boundary nearby; atoms never do."""
+    A row counts on both sides of a boundary nearby. Scores that repeat are atoms: their rows never
+    do, so boundaries stand in the gaps between distinct scores.
+    """
 
     def bends(self, sample: ScoreSample) -> FloatArray | None:
         """Return the scores between which both tails are smooth, None if these are not known."""
@@ -183,61 +180,6 @@ class PairCurve(ErrorCurve):
 
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
         errors = self.errors(sample)
-        if self.spreads_rows and len(sample.atoms):
+        if len(sample.atoms):
             return search_between(errors, rule, sample)
         return search_line(errors, rule, sample, self.bends(sample))
-
-
-@dataclass(frozen=True)
-class ShapeCurve(PairCurve):
-    """A curve that sees the scores of one class at a time.
-
-    Scores that repeat are atoms: their rows count as they are, and `tail` sees the others.
-    """
-
-    @abstractmethod
-    def tail(self, scores: Scores, pooled: float) -> Tail:
-        """Return the function from boundaries to the claimed share of the class above them.
-
-        Parameters
-        ----------
-        scores : Scores
-            The class, below the boundary.
-        pooled : float
-            Standard deviation within the classes, both together; a class whose own spread
-            is unknown takes it.
-        """
-
-    def errors(self, sample: ScoreSample) -> ErrorsAt:
-        """Return the function from boundaries to the claimed error rates (negative, positive)."""
-        atoms = sample.atoms
-        negative = self._tail_with_atoms(sample.negative, atoms, sample.pooled_std)
-        # A row at the boundary is negative: below it for one class, beyond it for the other.
-        mirrored = sample.positive.mirrored(), -atoms[::-1], sample.pooled_std
-        positive = self._tail_with_atoms(*mirrored, side="left")
-        return lambda t: (negative(t), positive(-t))
-
-    def _tail_with_atoms(
-        self,
-        scores: Scores,
-        atoms: FloatArray,
-        pooled: float,
-        side: Literal["left", "right"] = "right",
-    ) -> Tail:
-        """Return the share above boundaries: atoms as they are, the other rows by `tail`."""
-        if not len(atoms):
-            return self.tail(scores, pooled)
-        above = count_above(atoms, scores.count_at_most(atoms) - scores.count_below(atoms), side)
-        rest = scores.without(atoms)
-        if rest is None:
-            return lambda t: np.clip(above(t) / scores.n, 0.0, 1.0)
-        spread = self.tail(rest, pooled)
-        return lambda t: np.clip((above(t) + rest.n * spread(t)) / scores.n, 0.0, 1.0)
-
-
-def count_above(
-    atoms: FloatArray, counts: NDArray[Any], side: Literal["left", "right"] = "right"
-) -> Tail:
-    """Return the function from boundaries to the count above them, "left": at them too."""
-    above = np.append(np.cumsum(counts[::-1])[::-1], 0.0)
-    return lambda t: np.asarray(above[np.searchsorted(atoms, t, side=side)])

@@ -42,29 +42,6 @@ class Empirical(CountCurve):
 
 
 @dataclass(frozen=True)
-class KthPoint(CountCurve):
-    """Probability that a fresh point lies beyond the k-th most extreme of n: (k + 1)/(n + 1).
-
-    A fresh point is equally likely to fall into any of the n + 1 gaps that the seen ones leave,
-    so it lies beyond the (k + 1)-th from the end with exactly this probability (Blitzstein and
-    Hwang 2019, section 5.7.1). At k = 0 it is Eq. iid_error of the paper.
-
-    Examples
-    --------
-    >>> KthPoint().bound([0, 4], 9).tolist()
-    [0.1, 0.5]
-    """
-
-    name = "kth-point"
-    claim = Claim.EXACT
-    assumptions = "Seen and fresh scores are exchangeable and have no ties."
-
-    def bound(self, wrong: ArrayLike, n: int) -> FloatArray:
-        """Return the claim for each number of points on the wrong side."""
-        return np.asarray((np.asarray(wrong) + 1.0) / (n + 1.0))
-
-
-@dataclass(frozen=True)
 class ConfidenceCurve(CountCurve):
     """A curve of counts that holds with high probability.
 
@@ -145,52 +122,3 @@ class ClopperPearson(ConfidenceCurve):
     def bound(self, wrong: ArrayLike, n: int) -> FloatArray:
         """Return the claim for each number of points on the wrong side."""
         return clopper_pearson(wrong, n, self.delta)
-
-
-@dataclass(frozen=True)
-class DKW(ConfidenceCurve):
-    """Empirical share plus a width that covers every boundary together.
-
-    It holds for a boundary chosen on the same scores, with the `confidence`, 0.95 unless said
-    otherwise. Below one half the constant of Massart (1990, Annals of Probability 18) does not
-    apply and the one-half width is used.
-
-    Examples
-    --------
-    >>> DKW(0.95).bound([0, 50, 100], 100).round(3).tolist()
-    [0.122, 0.622, 1.0]
-    """
-
-    name = "dkw"
-    assumptions = "Independent scores that the model has not seen."
-
-    def bound(self, wrong: ArrayLike, n: int) -> FloatArray:
-        """Return the claim for each number of points on the wrong side."""
-        width = np.sqrt(-np.log(min(self.delta, 0.5)) / (2 * n))
-        return np.asarray(np.minimum(1.0, np.asarray(wrong) / n + width))
-
-
-@dataclass(frozen=True)
-class EmpiricalBernstein(ConfidenceCurve):
-    """Empirical share plus a width that shrinks with the share itself, at a `confidence`.
-
-    Theorem 4 of Maurer and Pontil (2009, COLT).
-
-    Examples
-    --------
-    >>> EmpiricalBernstein(0.95).bound([0, 50], 1000).round(4).tolist()
-    [0.0086, 0.0773]
-    """
-
-    name = "bernstein"
-    assumptions = "Independent scores that the model has not seen, and a boundary fixed before."
-
-    def bound(self, wrong: ArrayLike, n: int) -> FloatArray:
-        """Return the claim for each number of points on the wrong side."""
-        share = np.asarray(wrong, dtype=np.float64) / n
-        if n == 1:
-            return np.ones_like(share)
-        log = np.log(2 / self.delta)
-        variance = share * (1 - share) * n / (n - 1)
-        width = np.sqrt(2 * variance * log / n) + 7 * log / (3 * (n - 1))
-        return np.asarray(np.minimum(1.0, share + width))

@@ -1,7 +1,5 @@
 r"""Boundaries that meet floors, the tests that promise them, and the message where none does.
 
-`pass_in_order` tests a share in a fixed order from several starting places; its tests hold jointly.
-
 Of the m rows above an order statistic of all scores, the number of positives is binomial with the
 precision there as its probability. So each number m of flagged rows has a p-value for "the
 precision is below the floor". The numbers are tested from few rows to many by the fallback
@@ -34,9 +32,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -53,6 +50,8 @@ Bound = Callable[[ArrayLike, int], FloatArray]
 """From rows on the wrong side, and all rows of a class, to the claimed error rate."""
 _Test = tuple[BoolArray, Callable[[], FloatArray]]
 """The gaps that pass, and a function for the rate shown at each gap."""
+_Doubt = Callable[[IntArray, Sequence[int], FloatArray | None, float], None]
+"""Asks for the cells in which a sequence of tests may start, or passes without being sure."""
 
 _ROUNDING = 1e-12
 # Counts of a class above which a bound is computed for some of them.
@@ -61,92 +60,83 @@ _MANY = 8192
 _STEPS, _NEAR = 8, 1e-4
 
 
-class _Gaps(NamedTuple):
+class _Gaps:
     """Every gap between neighbouring scores, each flagging more rows than the one before it.
 
-    In passes, a row that is `inner` stands for all gaps inside a cell. Its `alarms` and `misses`
-    are the least that one of these may have, `most_alarms` and `most_misses` the most. So a test
-    that it fails, each of them fails. If it may decide, the cell is looked into.
+    In passes, an entry that is `inner` stands for all gaps inside a cell. Its `alarms` and
+    `misses` are the least that one of these may have, `most_alarms` and `most_misses` the most. So
+    a test that it fails, each of them fails. If it may decide, the cell is looked into.
     """
 
-    sample: ScoreSample
-    low: FloatArray
-    high: FloatArray
-    alarms: IntArray
-    misses: IntArray
-    most_alarms: IntArray
-    most_misses: IntArray
-    inner: BoolArray
-
-    @classmethod
-    def of(cls, sample: ScoreSample) -> _Gaps:
-        """Return the gaps of a sample."""
+    def __init__(self, sample: ScoreSample) -> None:
         edges = gap_edges(sample)[::-1]
-        low, high = edges[1:], edges[:-1]
-        alarms, misses = sample.count_wrong(low)
-        unknown = [
-            c.ends[1][c.ends[0] < c.ends[1]]
-            for c in (sample.negative, sample.positive)
-            if c.ends is not None
-        ]
+        low, (alarms, misses) = edges[1:], sample.count_wrong(edges[1:])
+        classes = sample.negative, sample.positive
         # A gap ends at the top of a cell, and the next one begins below it.
-        tops = np.concatenate([*unknown, np.empty(0)])
-        cell = np.flatnonzero(np.isin(low[:-1], tops)) if len(tops) else np.empty(0, np.intp)
-        order = np.argsort(np.concatenate([np.arange(len(low)), cell + 0.5]), kind="stable")
-
-        def merged(known: Any, inside: Any) -> Any:
-            return np.concatenate([known, inside])[order] if len(cell) else known
-
-        return cls(
-            sample,
-            merged(low, low[cell]),
-            merged(high, low[cell]),
-            merged(alarms, alarms[cell]),
-            merged(misses, misses[cell + 1]),
-            merged(alarms, alarms[cell + 1]),
-            merged(misses, misses[cell]),
-            merged(np.zeros(len(low), np.bool_), np.ones(len(cell), np.bool_)),
-        )
-
-    @property
-    def n_samples(self) -> tuple[int, int]:
-        """Numbers of rows (negative, positive)."""
-        return self.sample.n_samples
+        tops = [c.ends[1][c.ends[0] < c.ends[1]] for c in classes if c.ends is not None]
+        cell = np.flatnonzero(np.isin(low[:-1], np.concatenate([*tops, np.empty(0)])))
+        order = np.argsort(np.append(np.arange(len(low)), cell + 0.5), kind="stable")
+        self.n_samples, self._classes = sample.n_samples, classes
+        self.low = np.append(low, low[cell])[order]
+        self.high = np.append(edges[:-1], low[cell])[order]
+        self.alarms = np.append(alarms, alarms[cell])[order]
+        self.misses = np.append(misses, misses[cell + 1])[order]
+        self.most_alarms = np.append(alarms, alarms[cell + 1])[order]
+        self.most_misses = np.append(misses, misses[cell])[order]
+        self.inner = order >= len(low)
 
     def ask(self, edges: FloatArray) -> None:
         """Ask for the cells that end at some edges of gaps."""
-        for scores in (self.sample.negative, self.sample.positive):
+        for scores in self._classes:
             scores.request_exact(edges)
 
-    def choose(self, rule: Floors, bound: Bound, missing: FloatArray) -> int:
-        """Return the best gap of those where nothing is missing, or the nearest."""
-        values, met, (n, m) = missing, missing <= 0.0, self.n_samples
+    def doubt(self, wrong: IntArray, n: IntArray, step: int = 1) -> _Doubt | None:
+        """Return how a sequence of tests asks for cells, given the worst counts inside them.
+
+        None if every score is known.
+        """
+        rows = np.flatnonzero(self.inner[::step])
+        edges = self.low[::step][rows]
+
+        def ask(all_n: IntArray, places: Sequence[int], level: Any, floor: float) -> None:
+            started = np.searchsorted(places, all_n, side="right")
+            self.ask(edges[started[rows + 1] > started[rows - 1]])
+            if level is not None:
+                own, worst = level[rows], bdtr(wrong[rows], n[rows], 1.0 - floor)
+                self.ask(edges[(own > 0) & (worst > own)])
+
+        return ask if len(rows) else None
+
+    def find(
+        self, rule: Floors, bound: Bound, missing: FloatArray, share: float, claim: Bound
+    ) -> tuple[int, Found]:
+        """Return the best gap of those where nothing is missing, or the nearest.
+
+        It is compared by a quick `bound`, claims the errors of another one, and the boundary
+        stands at a share of its width.
+        """
+        values, met, n = missing, missing <= 0.0, self.n_samples
         if met.any():
-            claims, most = (bound(self.alarms, n), bound(self.misses, m)), self.most_alarms
-            values = rule.objective.value(*claims, self.n_samples)
+            alarms, misses = bound(self.alarms, n[0]), bound(self.misses, n[1])
+            values = rule.objective.value(alarms, misses, n)
             if self.inner.any():  # a share flagged to maximise grows with the alarms
-                other = rule.objective.value(bound(most, n), claims[1], self.n_samples)
-                values = np.minimum(values, other)
+                most = bound(self.most_alarms, n[0])
+                values = np.minimum(values, rule.objective.value(most, misses, n))
             values = np.where(met, values, np.inf)
         place = int(np.argmin(np.where(self.inner, np.inf, values)))
         is_before = np.arange(len(values)) < place
         better = (values < values[place]) | ((values == values[place]) & is_before)
         self.ask(np.append(self.low[self.inner & better], [self.low[place], self.high[place]]))
-        return place
-
-    def found(self, rule: Floors, bound: Bound, place: int, share: float) -> Found:
-        """Return a gap as what was found; the boundary stands at a share of its width."""
         low, high = float(self.low[place]), float(self.high[place])
-        negative = bound(self.alarms[[place]], self.n_samples[0])
-        positive = bound(self.misses[[place]], self.n_samples[1])
-        value = float(rule.objective.value(negative, positive, self.n_samples)[0])
+        negative, positive = claim(self.alarms[[place]], n[0]), claim(self.misses[[place]], n[1])
+        value = float(rule.objective.value(negative, positive, n)[0])
         errors = float(negative[0]), float(positive[0])
-        return Found(low + share * (high - low), (low, high), errors, value)
+        return place, Found(low + share * (high - low), (low, high), errors, value)
 
 
 def search_estimates(bound: Bound, rule: Floors, sample: ScoreSample) -> Found:
     """Return the best boundary among those that meet every floor as estimated by a bound."""
-    gaps = _Gaps.of(sample)
+    gaps = _Gaps(sample)
     negative, positive = gaps.n_samples
     weights = frequencies(rule.prevalence, gaps.n_samples)
     alarms = bound(gaps.alarms, negative)
@@ -154,7 +144,7 @@ def search_estimates(bound: Bound, rule: Floors, sample: ScoreSample) -> Found:
     fewest = reached_rates(alarms, bound(gaps.most_misses, positive), weights)
     reached["flagged"] = fewest["flagged"]
     missing = sum(missed_by(name, floor, reached[name]) for name, floor in rule.asked.items())
-    return gaps.found(rule, bound, gaps.choose(rule, bound, np.asarray(missing)), 0.5)
+    return gaps.find(rule, bound, np.asarray(missing), 0.5, bound)[1]
 
 
 def search_promises(
@@ -167,7 +157,7 @@ def search_promises(
 
     The bound takes rows on the wrong side, all rows of a class, and a delta.
     """
-    gaps, each = _Gaps.of(sample), delta / len(rule.promised)
+    gaps, each = _Gaps(sample), delta / len(rule.promised)
 
     def claim(wrong: ArrayLike, n: int) -> FloatArray:
         return bound(wrong, n, each)
@@ -180,9 +170,8 @@ def search_promises(
         # A gap that a sequence of tests does not reach is missed, whatever it would show.
         missing[name] = np.where(passed, 0.0, np.maximum(missed_by(name, floor, shown()), 1e-9))
     total = np.sum(list(missing.values()), axis=0) if missing else np.where(kept, 0.0, 1.0)
-    place = gaps.choose(rule, partial(_of_counts, claim), total)
-    unmet = {name: float(by[place]) for name, by in missing.items() if by[place] > 0.0}
-    return gaps.found(rule, claim, place, 0.0), unmet
+    place, found = gaps.find(rule, lambda k, n: _of_counts(claim, k, n), total, 0.0, claim)
+    return found, {name: float(by[place]) for name, by in missing.items() if by[place] > 0.0}
 
 
 def _tests(rule: Floors, gaps: _Gaps, claim: Bound, delta: float) -> dict[str, _Test]:
@@ -194,115 +183,81 @@ def _tests(rule: Floors, gaps: _Gaps, claim: Bound, delta: float) -> dict[str, _
     most_flagged = fewest_hits + gaps.most_alarms
     weights = frequencies(rule.prevalence, gaps.n_samples)
     tests: dict[str, _Test] = {}
+
+    def by_count(bound: Bound, wrong: IntArray, n: int, floor: float) -> _Test:
+        """Test a share that falls with a count: all counts up to some number pass."""
+        return wrong <= most_wrong(bound, n, 1.0 - floor), lambda: 1.0 - _of_counts(bound, wrong, n)
+
+    def by_rate(name: str, shown: FloatArray) -> _Test:
+        return missed_by(name, asked[name], shown) <= 0.0, lambda: shown
+
     if "recall" in asked:
-        tests["recall"] = _test_counts(claim, gaps.misses, positive, asked["recall"])
+        tests["recall"] = by_count(claim, gaps.misses, positive, asked["recall"])
     if "specificity" in asked:
-        tests["specificity"] = _test_counts(claim, gaps.alarms, negative, asked["specificity"])
+        tests["specificity"] = by_count(claim, gaps.alarms, negative, asked["specificity"])
     if "flagged" in asked and "flagged" not in promised:
         shares = gaps.alarms / negative, gaps.most_misses / positive
-        counted = reached_rates(*shares, weights)["flagged"]
-        tests["flagged"] = missed_by("flagged", asked["flagged"], counted) <= 0.0, lambda: counted
+        tests["flagged"] = by_rate("flagged", reached_rates(*shares, weights)["flagged"])
     if rule.prevalence is not None:
         # Both classes are bounded for all boundaries at once, each with half of the delta.
-        def band(k: ArrayLike, n: int) -> FloatArray:
-            return uniform_bound(k, n, delta / 2)
+        def band(wrong: IntArray, n: int) -> FloatArray:
+            return _of_counts(lambda k, n: uniform_bound(k, n, delta / 2), wrong, n, safe=True)
 
-        alarms = _of_counts(band, gaps.alarms, negative, safe=True)
-        misses = _of_counts(band, gaps.misses, positive, safe=True)
-        most_hits = _of_counts(band, fewest_hits, positive, safe=True)
+        alarms, misses = band(gaps.alarms, negative), band(gaps.misses, positive)
         worst = reached_rates(alarms, misses, weights)
+        most_hits = band(fewest_hits, positive)
         worst["flagged"] = reached_rates(alarms, 1.0 - most_hits, weights)["flagged"]
-        for name in {"precision", "npv", "flagged"} & set(promised):
-            shown = worst[name]
-            tests[name] = missed_by(name, asked[name], shown) <= 0.0, shown.copy
-        return tests
+        unsure = {"precision", "npv", "flagged"} & set(promised)
+        return tests | {name: by_rate(name, worst[name]) for name in unsure}
     if "flagged" in promised:
-        left = _test_counts(
+        passed, left = by_count(
             lambda k, n: clopper_pearson(k, n, delta),
             fewest_hits + gaps.alarms,
             rows,
             1.0 - asked["flagged"],
         )
-        tests["flagged"] = left[0], lambda: 1.0 - left[1]()
+        tests["flagged"] = passed, lambda: 1.0 - left()
     if "precision" in asked:
-        inside = _Inside.of(gaps, gaps.most_alarms, most_flagged)
-        tests["precision"] = _test_in_order(gaps.alarms, flagged, asked["precision"], delta, inside)
+        doubt = gaps.doubt(gaps.most_alarms, most_flagged)
+        tests["precision"] = _test_in_order(gaps.alarms, flagged, asked["precision"], delta, doubt)
     if "npv" in asked:
         # The boundary stands on a score, which is not among those below it: one row less.
         below, fewest = (np.maximum(rows - n - 1, 0)[::-1] for n in (flagged, most_flagged))
+        doubt = gaps.doubt(np.minimum(gaps.most_misses[::-1], fewest), fewest, -1)
         misses = np.minimum(gaps.misses[::-1], below)
-        inside = _Inside.of(gaps, np.minimum(gaps.most_misses[::-1], fewest), fewest, -1)
-        passed, reached = _test_in_order(misses, below, asked["npv"], delta, inside)
-        tests["npv"] = passed[::-1], lambda: reached()[::-1]
+        in_order, reached = _test_in_order(misses, below, asked["npv"], delta, doubt)
+        tests["npv"] = in_order[::-1], lambda: reached()[::-1]
     return tests
 
 
-def _test_counts(bound: Bound, wrong: IntArray, n: int, floor: float) -> _Test:
-    """Test a share that falls with a count: all counts up to some number pass."""
-    return wrong <= most_wrong(bound, n, 1.0 - floor), lambda: 1.0 - _of_counts(bound, wrong, n)
-
-
-class _Inside(NamedTuple):
-    """The rows of a sequence that stand for all boundaries inside a cell, and their worst counts.
-
-    A row that passes although its worst p-value exceeds the level is in doubt. So is one in which
-    a sequence may start.
-    """
-
-    rows: IntArray
-    edges: FloatArray
-    wrong: IntArray
-    n: IntArray
-    ask: Callable[[FloatArray], None]
-
-    @classmethod
-    def of(cls, gaps: _Gaps, wrong: IntArray, n: IntArray, step: int = 1) -> _Inside | None:
-        """Return those of the gaps, None if every score is known."""
-        rows = np.flatnonzero(gaps.inner[::step])
-        if not len(rows):
-            return None
-        return cls(rows, gaps.low[::step][rows], wrong[rows], n[rows], gaps.ask)
-
-    def doubt(self, level: FloatArray, floor: float) -> None:
-        """Ask for rows that pass at a level, not for sure."""
-        own = level[self.rows]
-        self.ask(self.edges[(own > 0) & (bdtr(self.wrong, self.n, 1.0 - floor) > own)])
-
-    def doubt_starts(self, n: IntArray, places: Sequence[int]) -> None:
-        """Ask for rows in which a sequence may start."""
-        started = np.searchsorted(places, n, side="right")
-        self.ask(self.edges[started[self.rows + 1] > started[self.rows - 1]])
-
-
 def _test_in_order(
-    wrong: IntArray, n: IntArray, floor: float, delta: float, inside: _Inside | None
+    wrong: IntArray, n: IntArray, floor: float, delta: float, doubt: _Doubt | None
 ) -> _Test:
     """Test the share right among n rows at each gap; it shows a lower floor that passes."""
 
     def shown() -> FloatArray:
         values = np.zeros(len(n))
-        if floor < 1.0:
-            largest = largest_floor(wrong, n, floor, delta, inside)
-            for lower in np.round(largest * np.arange(1, _STEPS + 1) / _STEPS, 4):
-                if lower > 0.0:
-                    values[pass_in_order(wrong, n, float(lower), delta, inside=inside)] = lower
+        largest = largest_floor(wrong, n, floor, delta, doubt) if floor < 1.0 else 0.0
+        for lower in np.round(largest * np.arange(1, _STEPS + 1) / _STEPS, 4).tolist():
+            if lower > 0.0:
+                values[pass_in_order(wrong, n, lower, delta, doubt=doubt)] = lower
         return values
 
-    return pass_in_order(wrong, n, floor, delta, inside=inside), shown
+    return pass_in_order(wrong, n, floor, delta, doubt=doubt), shown
 
 
-def _of_counts(bound: Bound, wrong: IntArray, n: int, safe: bool = False) -> FloatArray:
+def _of_counts(bound: Bound, wrong: Any, n: int, safe: bool = False) -> FloatArray:
     """Return a bound at each gap, interpolated where a class has very many rows.
 
     With `safe` a count between two grid points takes the bound of the larger one.
     """
-    if n < _MANY:
-        return bound(np.arange(n + 1), n)[wrong]
-    few = np.unique(
-        np.concatenate([np.arange(_MANY // 4), np.linspace(0, n, _MANY // 2)]).astype(int)
-    )
+    few = np.arange(n + 1)
+    if n >= _MANY:
+        grid = np.concatenate([few[: _MANY // 4], np.linspace(0, n, _MANY // 2)])
+        few = np.unique(grid.astype(int))
     values = bound(few, n)
-    return values[np.searchsorted(few, wrong)] if safe else np.interp(wrong, few, values)
+    found = values[np.searchsorted(few, wrong)] if safe else np.interp(wrong, few, values)
+    return np.asarray(found)
 
 
 def most_wrong(bound: Bound, n: int, most: float) -> int:
@@ -358,7 +313,7 @@ def pass_in_order(
     floor: float,
     delta: float,
     places: Sequence[int] | None = None,
-    inside: _Inside | None = None,
+    doubt: _Doubt | None = None,
 ) -> BoolArray:
     """Return the boundaries at which the share right meets the floor, jointly with 1 − delta.
 
@@ -379,22 +334,21 @@ def pass_in_order(
         level[start:stop] = at
         if stop < end:
             at = 0.0
-    if inside is not None:
-        inside.doubt(level, floor)
-        inside.doubt_starts(n, places)
+    if doubt is not None:
+        doubt(n, places, level, floor)
     return level > 0
 
 
 def largest_floor(
-    wrong: IntArray, n: IntArray, floor: float, delta: float, inside: _Inside | None = None
+    wrong: IntArray, n: IntArray, floor: float, delta: float, doubt: _Doubt | None = None
 ) -> float:
     """Return the largest floor up to this one that some boundary passes, to 1e-4; else 0."""
 
     def fails(steps: int) -> bool:
         lower = steps * _NEAR
         places = starting_places(lower, delta, int(n.max(initial=0)))
-        if inside is not None:
-            inside.doubt_starts(n, places)
+        if doubt is not None:
+            doubt(n, places, None, lower)
         # Some boundary passes if and only if the first after a starting place does.
         starts = np.unique(np.searchsorted(n, places))
         starts = starts[starts < len(n)]
@@ -435,27 +389,27 @@ def _remedy(
     if delta is None:
         names = " or ".join(rule.asked)
         return f"Relax {names}, or train a model that separates the classes better."
-    negative, positive = n_samples
     rows = {
-        "recall": ("positive rows, all on the right side", positive),
-        "specificity": ("negative rows, all on the right side", negative),
+        "recall": ("positive rows, all on the right side", 1),
+        "specificity": ("negative rows, all on the right side", 0),
+        "precision": ("flagged rows, all of them positive", 1),
+        "npv": ("rows left alone, all of them negative", 0),
     }
-    if rule.prevalence is None:
-        rows["precision"] = ("flagged rows, all of them positive", positive)
-        rows["npv"] = ("rows left alone, all of them negative", negative)
     for name in unmet:
         floor = rule.asked[name]
-        if name != "flagged" and floor >= 1.0:
+        if name == "flagged":
+            continue
+        if floor >= 1.0:
             return (
                 f"No number of rows can promise a {name} of 1: ask for less, or for no more than "
                 "the rows at hand show, with curve='empirical'."
             )
-        which, there = rows.get(name, ("", 0))
-        needed = _rows_needed(floor, delta / len(rule.promised)) if which else 0
-        if there < needed:
+        (which, i), needed = rows[name], _rows_needed(floor, delta / len(rule.promised))
+        is_counted = rule.prevalence is None or name in ("recall", "specificity")
+        if is_counted and n_samples[i] < needed:
             return (
                 f"A {name} of {floor:g} needs at least {needed} {which}, and there are "
-                f"{there}: collect more, or lower the floor or the confidence."
+                f"{n_samples[i]}: collect more, or lower the floor or the confidence."
             )
     return (
         f"Relax {' and '.join(unmet)} to what is reached, lower the confidence, collect more rows, "

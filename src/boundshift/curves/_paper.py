@@ -23,7 +23,7 @@ space :math:`C`. The boundary (11) is :math:`t = \mu_1 + R_1 + c\, a_1 + \theta 
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, Self, cast
 
 import numpy as np
@@ -33,16 +33,16 @@ from scipy.special import expit
 from boundshift._scores import Scores, ScoreSample, refuse_weights
 from boundshift._search import ErrorsAt, Found
 from boundshift._status import Status
-from boundshift._typing import FloatArray, IntArray
+from boundshift._typing import BoolArray, FloatArray, IntArray
 from boundshift._validation import as_choice, as_pair, as_positive, is_finite
-from boundshift.curves._base import Claim, PairCurve, Solution, Tail
+from boundshift.curves._base import Claim, ErrorCurve, Solution
+from boundshift.curves._counts import Empirical
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule, Sum
 from boundshift.rules._base import changed_repr
 
 Pair = tuple[float, float]
 Array = NDArray[Any]
-FloatVector = np.ndarray[tuple[int], np.dtype[np.float64]]
 
 # Two distances that differ by less than this share of themselves, or of the class's middle half,
 # count as equal, so that rescaled scores lose the same points.
@@ -55,8 +55,6 @@ _CLEARANCE = 1e-10
 _MOST_ROWS = 10_000_000
 # Levels examined together, which bounds the memory.
 _CHUNK = 1 << 18
-# Slack levels of one class on the curve for rules other than the sum.
-_CURVE_LEVELS = 512
 
 
 # --- Equations of one level, as SLSQP needs them --------------------------------------------------
@@ -65,8 +63,7 @@ _CURVE_LEVELS = 512
 def class_error(n: ArrayLike, delta: ArrayLike) -> Array:
     r"""Return the average error of one class, :math:`(1 - \delta)/(N + 1) + \delta` (6)."""
     delta = np.asarray(delta, dtype=float)
-    error: Array = (1.0 - delta) * (1.0 / (np.asarray(n, dtype=float) + 1.0)) + delta
-    return error
+    return np.asarray((1.0 - delta) * (1.0 / (np.asarray(n, dtype=float) + 1.0)) + delta)
 
 
 def delta2_from_delta1(delta1: ArrayLike, step: Pair, space: float) -> Array:
@@ -91,17 +88,15 @@ def delta2_gradient(delta1: ArrayLike, step: Pair, space: float) -> Array:
     a1, a2 = step
     u1 = _u(delta1)
     u2 = (space - a1 * u1) / a2
-    slope: Array = -u2 * a1 / a2 * np.exp(-0.5 * u2 * u2) / (u1 * np.asarray(delta1, dtype=float))
-    return slope
+    return np.asarray(-u2 * a1 / a2 * np.exp(-0.5 * u2 * u2) / (u1 * np.asarray(delta1)))
 
 
 def loss(
     delta1: ArrayLike, n: Pair, step: Pair, space: float, class_weight: Pair = (1.0, 1.0)
 ) -> Array:
     """Return the sum of both classes' average errors on the constraint (6, 7)."""
-    deltas = (delta1, delta2_from_delta1(delta1, step, space))
-    first, second = (v * class_error(k, d) for v, k, d in zip(class_weight, n, deltas, strict=True))
-    return first + second
+    delta2 = delta2_from_delta1(delta1, step, space)
+    return class_weight[0] * class_error(n[0], delta1) + class_weight[1] * class_error(n[1], delta2)
 
 
 def loss_gradient(
@@ -113,8 +108,7 @@ def loss_gradient(
 
 
 def _u(delta: ArrayLike) -> Array:
-    u: Array = np.sqrt(-2.0 * np.log(np.asarray(delta, dtype=float)))
-    return u
+    return np.asarray(np.sqrt(-2.0 * np.log(np.asarray(delta, dtype=float))))
 
 
 # --- Slack: which points are removed, and what is kept --------------------------------------------
@@ -202,29 +196,28 @@ class Levels(NamedTuple):
     Each class is in a frame where the other class lies above it.
     """
 
-    level: IntArray  # index on the path
-    n: FloatArray  # number of kept points
-    low: FloatArray  # smallest kept point
-    high: FloatArray
-    mean: FloatArray
-    radius: FloatArray
-    edge: FloatArray  # where the radius ends
-    step: FloatArray  # a
-    space: FloatArray  # the free space C
-    feasible: NDArray[np.bool_]  # whether the confidence bounds fit between the classes
-    weight: FloatArray  # of each confidence in the loss
-    constant: FloatArray  # loss without the confidences: Σ 1/(N + 1) of (1), and the slack of (12)
+    level: Any  # index on the path
+    n: Any  # number of kept points
+    low: Any  # smallest kept point
+    high: Any
+    mean: Any
+    radius: Any
+    edge: Any  # where the radius ends
+    step: Any  # a
+    space: Any  # the free space C
+    feasible: Any  # whether the confidence bounds fit between the classes
+    weight: Any  # of each confidence in the loss
+    constant: Any  # loss without the confidences: Σ 1/(N + 1) of (1), and the slack of (12)
 
-    def take(self, index: int | NDArray[np.bool_]) -> Levels:
+    def take(self, index: int | BoolArray) -> Levels:
         """Return some of the levels."""
-        return Levels(*(cast(Any, values)[..., index] for values in self))
+        return Levels(*(values[..., index] for values in self))
 
     @property
     def ratio(self) -> FloatArray:
         """Free space in steps of each class, infinite where a radius is zero."""
         k = np.full_like(self.step, np.inf)
-        np.divide(self.space, self.step, out=k, where=self.step > 0)
-        return k
+        return np.asarray(np.divide(self.space, self.step, out=k, where=self.step > 0))
 
 
 class Optimum(NamedTuple):
@@ -240,19 +233,18 @@ class SupportProblem:
     """The optimisation at every slack level of a sample whose negative class lies below."""
 
     def __init__(self, sample: ScoreSample, settings: SupportRadius) -> None:
-        self.settings, n_samples = settings, sample.n_samples
-        self.n_samples = np.array(n_samples, dtype=np.float64)
+        self.settings = settings
+        self.n_samples = np.array(sample.n_samples, dtype=np.float64)
         facing = (sample.negative, sample.positive.mirrored())
         self.windows = [Windows(c, settings.centre) for c in facing]
         path = sequential_path if settings.centre == "mean" else proportional_path
-        self.removed = path(n_samples)
+        self.removed = path(sample.n_samples)
         self.last = self.removed.shape[1] - 1
         if settings.budget != "all":
             most = float(settings.budget)
             if isinstance(settings.budget, float):
-                most = np.floor(most * sum(n_samples) * (1 + _ROUNDING))
-            within = np.searchsorted(self.removed.sum(axis=0), most, side="right")
-            self.last = int(within) - 1
+                most = np.floor(most * sum(sample.n_samples) * (1 + _ROUNDING))
+            self.last = int(np.searchsorted(self.removed.sum(axis=0), most, side="right")) - 1
 
     def levels(self, level: IntArray) -> Levels:
         """Set up the optimisation at the given levels."""
@@ -263,26 +255,28 @@ class SupportProblem:
         # Each class is described from its own reference, so that a large offset common to all
         # scores, or an outlier that was removed, costs no digits.
         reference = np.array([[w.reference] for w in self.windows])
-        radius, edge, step = settings.measure(low - reference, high - reference, mean, n)
+        edge = high - reference
+        radius = np.maximum(edge - mean, 0.0)
+        if settings.radius == "two-sided":
+            radius = np.maximum(radius, mean - (low - reference))
+            edge = np.maximum(edge, mean + radius)
+        step = settings.gamma * radius / np.sqrt(n)
         apart = float(-reference.sum())
         space = apart - edge.sum(axis=0) - settings.constant * step.sum(axis=0)
-        distance = apart - mean.sum(axis=0)
         top, bottom = np.maximum(high[0], -low[1]), np.minimum(low[0], -high[1])
         rounding = _ROUNDING * (top - bottom)
-        is_apart = distance > rounding
+        is_apart = apart - mean.sum(axis=0) > rounding
         # Where all kept points of each class are equal, nothing is left to divide.
         space[(np.abs(space) <= rounding) & is_apart] = 0.0
-        price = np.array(settings.alpha)
-        if settings.penalty == "proportional":
-            price = price / self.n_samples
-        penalty = price @ (removed.astype(float) if settings.slack == "binary" else lost)
+        by_class = self.n_samples if settings.penalty == "proportional" else np.ones(2)
+        slack = removed.astype(float) if settings.slack == "binary" else lost
         weight = np.array(settings.class_weight)[:, None]
-        mean, edge, feasible = reference + mean, reference + edge, (space >= 0) & is_apart
-        constant = (weight / (n + 1.0)).sum(axis=0) + penalty
-        weight = weight * n / (n + 1.0)
         return Levels(
-            level, n, low, high, mean, radius, edge, step, space, feasible, weight, constant
-        )
+            level, n, low, high, reference + mean, radius, reference + edge, step, space,
+            feasible=(space >= 0) & is_apart,
+            weight=weight * n / (n + 1.0),
+            constant=(weight / (n + 1.0)).sum(axis=0) + (settings.alpha / by_class) @ slack,
+        )  # fmt: skip
 
 
 # --- The solution: exact, and by SLSQP ------------------------------------------------------------
@@ -327,13 +321,11 @@ class SLSQP:
     start: float = 1.0
 
     def __post_init__(self) -> None:
-        number = as_positive("start", self.start, "Use start=1, as the authors do.")
-        if number > 1:
+        if not (is_finite(self.start) and 0 < self.start <= 1):
             raise InvalidInputError(
                 f"`start` must be a confidence in (0, 1], got {self.start!r}. "
                 "Use start=1, as the authors do."
             )
-        object.__setattr__(self, "start", number)
 
     def solve(self, problem: SupportProblem) -> Optimum | None:
         """Return the best of one local optimisation per slack level, or None."""
@@ -367,9 +359,8 @@ def _best_of(problem: SupportProblem, level: IntArray, best: Optimum | None) -> 
         return best
     i = int(losses.argmin())
     at = levels.take(i)
-    foot = at.edge[0] + problem.settings.constant * at.step[0]
-    threshold = float(foot + theta[i] * at.space)
-    return Optimum(at, (float(u[0, i]), float(u[1, i])), float(losses[i]), threshold)
+    threshold = at.edge[0] + problem.settings.constant * at.step[0] + theta[i] * at.space
+    return Optimum(at, (float(u[0, i]), float(u[1, i])), float(losses[i]), float(threshold))
 
 
 def _descend(problem: SupportProblem, level: Levels, start: float) -> Optimum:
@@ -378,18 +369,18 @@ def _descend(problem: SupportProblem, level: Levels, start: float) -> Optimum:
     if min(a1, a2) == 0:
         # A class that is a point is sure of itself: nothing is left to optimise.
         return cast(Optimum, _best_of(problem, level.level[None], None))
-    weight = cast(Pair, problem.settings.class_weight)
-    given = (float(level.n[0]), float(level.n[1])), (a1, a2), space, weight
+    weight: Any = problem.settings.class_weight
+    given = tuple(level.n.tolist()), (a1, a2), space, weight
     # Below the least δ the other class has no confidence left; at 1 the gradient is infinite.
     high = 1.0 - 1e-12
     low = min(max(float(np.exp(-0.5 * (space / a1) ** 2)), np.finfo(float).tiny), high)
 
-    def value(delta: FloatVector) -> float:
+    def value(delta: Any) -> float:
         found = float(loss(delta[0], *given))
         at_end = weight[0] * float(class_error(level.n[0], delta[0])) + weight[1]
         return at_end if np.isnan(found) else found  # beyond the end by a rounding error
 
-    def slope(delta: FloatVector) -> FloatVector:
+    def slope(delta: Any) -> Any:
         return np.array([float(loss_gradient(delta[0], *given))])
 
     from scipy.optimize import minimize  # slow to import, and seldom needed
@@ -424,20 +415,19 @@ def _descend(problem: SupportProblem, level: Levels, start: float) -> Optimum:
 _LARGEST_RATIO = 1e100
 # ln h falls to 0 within this distance of its peak for every ratio below the largest.
 _Z_RANGE = 500.0
-_ENDS = np.array([[[0.0], [1.0]], [[1.0], [0.0]]])
 
 
 def split_space(k: FloatArray, w: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     r"""Divide the free space so that the loss is least, in each of m problems."""
     k = np.minimum(k, _LARGEST_RATIO)
     z = _interior_minimum(k, w)
-    inside = np.stack([expit(z), expit(-z)])
-    losses = np.stack([_variable_loss(k, w, share) for share in (inside, _ENDS[0], _ENDS[1])])
-    losses[0, np.isnan(z)] = np.inf
+    inside, ones = np.stack([expit(z), expit(-z)]), np.ones_like(z)
+    at_zero, at_one = np.stack([0 * ones, ones]), np.stack([ones, 0 * ones])
+    first, second = _variable_loss(k, w, at_zero), _variable_loss(k, w, at_one)
     # Between equally good ends the rarer class, which has the smaller weight, gets the space.
-    end = np.where((losses[1] < losses[2]) | ((losses[1] == losses[2]) & (w[0] >= w[1])), 0, 1)
-    take_end = losses[1 + end, np.arange(len(z))] < losses[0]
-    share = np.where(take_end, np.stack([end, 1 - end]), inside)
+    is_zero = (first < second) | ((first == second) & (w[0] >= w[1]))
+    is_inside = ~np.isnan(z) & (_variable_loss(k, w, inside) <= np.minimum(first, second))
+    share = np.where(is_inside, inside, np.where(is_zero, at_zero, at_one))
     return share[0], k * share, _variable_loss(k, w, share)
 
 
@@ -446,38 +436,38 @@ def bound_loss(k: FloatArray, w: FloatArray, n_shares: int) -> tuple[FloatArray,
 
     Between two neighbouring shares no class can have more than its better one of the two.
     """
-    k, shares = np.minimum(k, _LARGEST_RATIO), np.linspace(0.0, 1.0, n_shares)
+    k, shares = np.minimum(k, _LARGEST_RATIO)[:, None], np.linspace(0.0, 1.0, n_shares)[:, None]
     better, same = np.stack([shares[1:], 1 - shares[:-1]]), np.stack([shares, 1 - shares])
-    lower, upper = (
-        _variable_loss(k[:, None], w[:, None], pairs[:, :, None]).min(axis=0)
-        for pairs in (better, same)
-    )
-    return lower, upper
+    lower = _variable_loss(k, w[:, None], better).min(axis=0)
+    return lower, _variable_loss(k, w[:, None], same).min(axis=0)
 
 
 def _variable_loss(k: FloatArray, w: FloatArray, share: FloatArray) -> FloatArray:
     with np.errstate(under="ignore"):
-        value: FloatArray = (w * np.exp(-0.5 * (k * share) ** 2)).sum(axis=0)
-    return value
+        return np.asarray((w * np.exp(-0.5 * (k * share) ** 2)).sum(axis=0))
 
 
 def _interior_minimum(k: FloatArray, w: FloatArray) -> FloatArray:
     """Return z of the minimum inside, NaN where there is none."""
+    larger, smaller = k.max(axis=0), k.min(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         offset = np.log(w[0] / w[1]) + 2 * np.log(k[0] / k[1])
+        r = np.where(larger > 0, (smaller / larger) ** 2, 1.0)
+        root = np.sqrt(1 - r + r * r)
+        # The peak of h, in two forms of the same root, each without cancellation on its half.
+        share = np.where(r < 0.5, (1 - 2 * r + root) / (3 * (1 - r)), r / (root - 1 + 2 * r))
+    peak = np.where(k[0] >= k[1], 1.0, -1.0) * np.log(share / (1 - share))
 
     def f(z: FloatArray) -> FloatArray:
         u1, u2 = k[0] * expit(z), k[1] * expit(-z)
         # The difference of squares is factored to keep its digits.
         return np.asarray(offset + z - 0.5 * (u1 - u2) * (u1 + u2))
 
-    def falls(z: FloatArray) -> NDArray[np.bool_]:
+    def falls(z: FloatArray) -> BoolArray:
         first, second = expit(z), expit(-z)
-        h = first * second * (k[0] ** 2 * first + k[1] ** 2 * second)
-        return np.asarray(h > 1)
+        return np.asarray(first * second * (k[0] ** 2 * first + k[1] ** 2 * second) > 1)
 
     # From the peak of h towards the zero of f: up to it f falls and keeps its sign.
-    peak = _peak_of_h(k)
     direction = np.where(f(peak) > 0, 1.0, -1.0)
     near, far = np.zeros_like(peak), np.full_like(peak, _Z_RANGE)
     for _ in range(64):
@@ -485,23 +475,11 @@ def _interior_minimum(k: FloatArray, w: FloatArray) -> FloatArray:
         z = peak + direction * middle
         before = falls(z) & (direction * f(z) > 0)
         near, far = np.where(before, middle, near), np.where(before, far, middle)
-    z = peak + direction * near
-    return np.where(falls(peak) & falls(peak + direction * far), z, np.nan)
+    is_there = falls(peak) & falls(peak + direction * far)
+    return np.where(is_there, peak + direction * near, np.nan)
 
 
-def _peak_of_h(k: FloatArray) -> FloatArray:
-    """Return z at the peak of h, the root of a quadratic in the share."""
-    larger, smaller = k.max(axis=0), k.min(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        r = np.where(larger > 0, (smaller / larger) ** 2, 1.0)
-        root = np.sqrt(1 - r + r * r)
-        # Two forms of the same root, each without cancellation on its half.
-        share = np.where(r < 0.5, (1 - 2 * r + root) / (3 * (1 - r)), r / (root - 1 + 2 * r))
-    z = np.log(share / (1 - share))
-    return np.asarray(np.where(k[0] >= k[1], z, -z))
-
-
-# --- The answer: solution or fallback -------------------------------------------------------------
+# --- The curve, with the settings of the method ---------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -530,110 +508,12 @@ class SupportGeometry:
     slack: tuple[int, int]
 
 
-def solve_paper(
-    sample: ScoreSample, settings: SupportRadius, *, fall_back: bool = False
-) -> Solution:
-    """Solve in the orientation in which the positive class lies above, or fall back.
-
-    For scores that point the other way the paper bounds the errors of `score < threshold`; those
-    of `score > threshold` may be anything up to 1. `fall_back` skips the search.
-    """
-    upright, sign = sample, 1.0
-    if sample.is_reversed:
-        negative, positive = sample.negative.mirrored(), sample.positive.mirrored()
-        upright, sign = replace(sample, negative=negative, positive=positive), -1.0
-    problem, best, errors = SupportProblem(upright, settings), None, (1.0, 1.0)
-    is_single = min(sample.n_samples) == 1
-    if not (fall_back or is_single):
-        best = settings.solver.solve(problem)
-    if best is None:
-        ends = problem.levels(np.array([0, problem.last]))
-        level, u, value = ends.take(0), (0.0, 0.0), np.inf
-        facing = level.mean if settings.fallback == "means" else ends.edge[:, 1]
-        threshold = sign * float(facing[0] - facing[1]) / 2
-        if not isinstance(settings.fallback, str):
-            threshold = float(sample.from_units(settings.fallback))
-        same = sample.negative.median == sample.positive.median
-        status = Status.UNINFORMATIVE if same else Status.INFEASIBLE
-        status = Status.SINGLE_ROW if is_single else status
-    else:
-        level, u, value, threshold = best
-        threshold = sign * _settle(threshold, level)
-        status = Status.RELAXED if level.level > 0 else Status.OPTIMAL
-        status = status if isinstance(settings.solver, Exact) else Status.LOCAL
-    geometry = _describe(sample.n_samples, level, u, settings.constant, sign)
-    if best is not None and sample.is_reversed:
-        status, value = Status.REVERSED, 2.0
-    elif best is not None:
-        first, second = (
-            min(1.0, float(class_error(n - m, delta)) + m / n)
-            for n, m, delta in zip(sample.n_samples, geometry.slack, geometry.deltas, strict=True)
-        )
-        errors = (first, second)
-    found = Found(threshold, (threshold, threshold), errors, value)
-    return Solution(found, status, geometry=geometry)
-
-
-def _describe(
-    n_samples: tuple[int, int], level: Levels, u: Pair, constant: float, sign: float
-) -> SupportGeometry:
-    """Return the paper's quantities at a level; a sign of -1 mirrors them back."""
-    log_deltas, (low, high) = -0.5 * np.square(u), (level.low, level.high)
-    ends = sign * np.array([[low[0], high[0]], [-high[1], -low[1]]])
-    pairs: list[Any] = [
-        tuple(values.tolist())
-        for values in (
-            np.exp(log_deltas),
-            log_deltas,
-            sign * level.mean * [1, -1],
-            level.radius,
-            level.radius + level.step * (constant + np.array(u)),
-        )
-    ]
-    pairs.append(tuple(map(tuple, np.sort(ends).tolist())))
-    pairs.append(tuple((np.array(n_samples) - level.n).astype(int).tolist()))
-    return SupportGeometry(*pairs)
-
-
-def _settle(threshold: float, level: Levels) -> float:
-    """Keep a threshold clear of the edges between which it lies.
-
-    At an end of the constraint it falls on a kept score, and a rounding error would decide
-    on which side of the boundary that score stands.
-    """
-    low, high = float(level.edge[0]), -float(level.edge[1])
-    kept_range = float(max(level.high[0], -level.low[1]) - min(level.low[0], -level.high[1]))
-    clear = min(_CLEARANCE * kept_range, (high - low) / 4)
-    threshold = min(max(threshold, low + clear), high - clear)
-    return max(min(threshold, float(np.nextafter(high, -np.inf))), low)
-
-
-# --- The curve, with the settings of the method ---------------------------------------------------
-
-_CHOICES: dict[str, tuple[object, ...]] = {
-    "radius": ("one-sided", "two-sided"),
-    "slack": ("binary", "continuous"),
-    "penalty": ("proportional", "count"),
-    "centre": ("median", "mean"),
-    "stop_at_zero": (True, False),
-}
-# Settings that rules other than the sum use.
-_SHAPE = ("gamma", "constant", "radius", "centre", "fallback")
-
-
 @dataclass(frozen=True)
-class SupportRadius(PairCurve):
+class SupportRadius(ErrorCurve):
     r"""The paper's claim: the share of points removed, plus the average error of the kept ones.
 
-    With the rule "sum", its own, the paper's problem is solved exactly: both classes lose the same
-    share of points. With any other rule each class loses what is best for it,
-
-    .. math:: U(t) = \min_m \frac{m}{n} + \frac{1 - \delta_m(t)}{n - m + 1} + \delta_m(t),
-              \qquad \delta_m(t) = e^{-u_m(t)^2/2},\;
-              u_m(t) = \frac{t - \mu_m - R_m}{a_m} - c
-
-    over at most 512 numbers m of points removed; it then takes gamma, constant, radius, centre and
-    fallback only.
+    It goes with the rule "sum" only: the paper's problem is solved exactly, and both classes lose
+    the same share of points.
 
     Parameters
     ----------
@@ -695,7 +575,6 @@ class SupportRadius(PairCurve):
     claim = Claim.NOMINAL
     assumptions = "Independent scores, and a support whose radius is that of the sample."
     default_rule = Sum()
-    spreads_rows = False
 
     gamma: float = 1.0
     constant: float = 0.0
@@ -711,18 +590,29 @@ class SupportRadius(PairCurve):
     fallback: Literal["edges", "means"] | float = "edges"
 
     def __post_init__(self) -> None:
-        remedy = "The paper has 2, Hoeffding's bound 0."
-        checked: dict[str, Any] = {
+        budget = np.asarray(self.budget).item()
+        checked = {
             "gamma": as_positive("gamma", self.gamma, "The paper has 1 and 2."),
-            "constant": as_positive("constant", self.constant, remedy, zero=True),
+            "constant": as_positive(
+                "constant", self.constant, "The paper has 2, Hoeffding's bound 0.", zero=True
+            ),
             "alpha": as_pair("alpha", self.alpha, "Use alpha=1 for the paper's setting."),
             "class_weight": as_pair(
                 "class_weight", self.class_weight, "Use 1 for the paper's loss."
             ),
-            "budget": _as_budget(self.budget),
+            "budget": budget,
         }
-        for name, choices in _CHOICES.items():
-            as_choice(name, getattr(self, name), choices)
+        as_choice("radius", self.radius, ("one-sided", "two-sided"))
+        as_choice("slack", self.slack, ("binary", "continuous"))
+        as_choice("penalty", self.penalty, ("proportional", "count"))
+        as_choice("centre", self.centre, ("median", "mean"))
+        as_choice("stop_at_zero", self.stop_at_zero, (True, False))
+        is_share = type(budget) is float and 0 < budget <= 1
+        if budget != "all" and not is_share and not (type(budget) is int and budget >= 0):
+            raise InvalidInputError(
+                "`budget` must be a number of points from 0, a share in (0, 1], or 'all', got "
+                f"{self.budget!r}. Use budget='all' for no limit."
+            )
         if self.fallback not in ("edges", "means") and not is_finite(self.fallback):
             raise InvalidInputError(
                 f"`fallback` must be 'edges', 'means' or a finite number, got {self.fallback!r}. "
@@ -755,69 +645,77 @@ class SupportRadius(PairCurve):
         own: dict[str, Any] = {"constant": 2.0, "radius": "two-sided", "centre": "mean"}
         return cls(**{**own, "budget": 0.5, "stop_at_zero": True, **changes})
 
-    def measure(
-        self, low: FloatArray, high: FloatArray, mean: FloatArray, n: FloatArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return the radius of kept points, the edge where it ends, and the step :math:`a`."""
-        edge, radius = high, np.maximum(high - mean, 0.0)
-        if self.radius == "two-sided":
-            radius = np.maximum(radius, mean - low)
-            edge = np.maximum(edge, mean + radius)
-        return radius, edge, self.gamma * radius / np.sqrt(n)
+    def errors(self, sample: ScoreSample) -> ErrorsAt:
+        """Return the shares as counted: the paper claims errors at its own boundary only."""
+        return Empirical().errors(sample)
 
     def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
-        """Return the boundary of the paper's problem, or the rule's best on the curve."""
+        """Return the boundary of the paper's problem, or the fallback where there is none.
+
+        It is solved with the positive class above. For scores that point the other way the paper
+        bounds the errors of `score < threshold`; those of `score > threshold` may be up to 1.
+        """
         refuse_weights(sample, self.name)
-        if rule == Sum():
-            return solve_paper(sample, self)
-        plain = SupportRadius()
-        for name in (f.name for f in fields(self) if f.name not in _SHAPE):
-            if getattr(self, name) != getattr(plain, name):
-                raise InvalidInputError(
-                    f"`{name}` of SupportRadius must keep its default with the rule "
-                    f"{rule.name!r}, got {getattr(self, name)!r}. Only the rule 'sum' uses it."
-                )
-        solution = super().solve(sample, rule)
-        if solution.found.errors == (1.0, 1.0):
-            return solve_paper(sample, self, fall_back=True)
-        return solution
+        if rule != Sum():
+            raise InvalidInputError(
+                "`rule` must be 'sum' with the paper's curve, which minimises the sum of both "
+                f"errors, got {rule!r}. Leave out the rule, or the curve."
+            )
+        upright, sign = sample, 1.0
+        if sample.is_reversed:
+            negative, positive = sample.negative.mirrored(), sample.positive.mirrored()
+            upright, sign = replace(sample, negative=negative, positive=positive), -1.0
+        problem, is_single = SupportProblem(upright, self), min(sample.n_samples) == 1
+        best = None if is_single else self.solver.solve(problem)
+        if best is None:
+            ends = problem.levels(np.array([0, problem.last]))
+            level, u, value = ends.take(0), (0.0, 0.0), np.inf
+            facing = level.mean if self.fallback == "means" else ends.edge[:, 1]
+            threshold = sign * float(facing[0] - facing[1]) / 2
+            if not isinstance(self.fallback, str):
+                threshold = float(sample.from_units(self.fallback))
+            same = sample.negative.median == sample.positive.median
+            status = Status.UNINFORMATIVE if same else Status.INFEASIBLE
+            status = Status.SINGLE_ROW if is_single else status
+        else:
+            level, u, value, threshold = best
+            threshold = sign * _settle(threshold, level)
+            status = Status.RELAXED if level.level > 0 else Status.OPTIMAL
+            status = status if isinstance(self.solver, Exact) else Status.LOCAL
+        n_samples, log_deltas = np.array(sample.n_samples), -0.5 * np.square(u)
+        deltas, removed = np.exp(log_deltas), n_samples - level.n.astype(int)
+        kept = [[level.low[0], level.high[0]], [-level.high[1], -level.low[1]]]
+        supports = np.sort(sign * np.array(kept))
+        geometry = SupportGeometry(
+            deltas=_pair(deltas),
+            log_deltas=_pair(log_deltas),
+            means=_pair(sign * level.mean * [1, -1]),
+            radii=_pair(level.radius),
+            confidence_radii=_pair(level.radius + level.step * (self.constant + np.array(u))),
+            supports=(_pair(supports[0]), _pair(supports[1])),
+            slack=_pair(removed),
+        )
+        errors = np.ones(2)
+        if best is not None and sample.is_reversed:
+            status, value = Status.REVERSED, 2.0
+        elif best is not None:
+            errors = np.minimum(1.0, class_error(level.n, deltas) + removed / n_samples)
+        found = Found(threshold, (threshold, threshold), _pair(errors), value)
+        return Solution(found, status, geometry=geometry)
 
-    def errors(self, sample: ScoreSample) -> ErrorsAt:
-        """Return the function from boundaries to the claimed error rates (negative, positive)."""
-        negative, positive = self._tail(sample.negative), self._tail(sample.positive.mirrored())
-        return lambda t: (negative(t), positive(-t))
 
-    def _tail(self, scores: Scores) -> Tail:
-        """Return the least claim over the slack levels of one class."""
-        windows, n = Windows(scores, self.centre), scores.n
-        removed = np.unique(np.linspace(0, max(n - 2, 0), _CURVE_LEVELS).astype(np.int64))
-        low, high, mean, _ = windows.keep(removed)
-        mean, count = windows.reference + mean, (n - removed).astype(np.float64)
-        _, edge, step = self.measure(low, high, mean, count)
-        foot = edge + self.constant * step
-        floor, weight = removed / n + 1 / (count + 1), count / (count + 1)
-
-        def above(t: FloatArray) -> FloatArray:
-            distance = np.asarray(t, dtype=np.float64)[:, None] - foot
-            with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
-                delta = np.exp(-0.5 * (distance / step) ** 2)
-            # A class of radius zero is certain as soon as the boundary has passed it.
-            delta = np.where(step == 0, 0.0, delta)
-            claims = np.where(distance >= 0, np.minimum(floor + weight * delta, 1.0), 1.0)
-            return np.asarray(claims.min(axis=1))
-
-        return above
+def _pair(values: Any) -> Any:
+    return tuple(values.tolist())
 
 
-def _as_budget(budget: object) -> int | float | Literal["all"]:
-    if isinstance(budget, str) and budget == "all":
-        return "all"
-    if isinstance(budget, int | np.integer) and not isinstance(budget, bool):
-        if budget >= 0:
-            return int(budget)
-    elif isinstance(budget, float | np.floating) and 0 < budget <= 1:
-        return float(budget)
-    raise InvalidInputError(
-        f"`budget` must be a number of points from 0, a share in (0, 1], or 'all', got {budget!r}. "
-        "Use budget='all' for no limit."
-    )
+def _settle(threshold: float, level: Levels) -> float:
+    """Keep a threshold clear of the edges between which it lies.
+
+    At an end of the constraint it falls on a kept score, and a rounding error would decide
+    on which side of the boundary that score stands.
+    """
+    low, high = float(level.edge[0]), -float(level.edge[1])
+    kept_range = float(max(level.high[0], -level.low[1]) - min(level.low[0], -level.high[1]))
+    clear = min(_CLEARANCE * kept_range, (high - low) / 4)
+    threshold = min(max(threshold, low + clear), high - clear)
+    return max(min(threshold, float(np.nextafter(high, -np.inf))), low)

@@ -2,16 +2,22 @@ r"""Smooth curves: estimates of each class's error from the shape of the scores.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
-from scipy.special import expit, ndtr, stdtr
+from numpy.typing import NDArray
+from scipy.special import expit, ndtr
 
 from boundshift._scores import Scores, ScoreSample, n_nodes, pooled_spread, robust_std
 from boundshift._search import ErrorsAt
 from boundshift._typing import FloatArray
 from boundshift._validation import as_positive
-from boundshift.curves._base import Claim, PairCurve, ShapeCurve, Tail, count_above
+from boundshift.curves._base import Claim, PairCurve
+
+Tail = Callable[[FloatArray], FloatArray]
+"""From boundaries to the share of a class above each."""
 
 # Smoothed: the grid and the kernel on it.
 _CELLS_PER_BANDWIDTH = 32
@@ -27,8 +33,16 @@ RIDGE = 1e-6
 _MOST_STEPS = 100
 
 
+def _count_above(
+    atoms: FloatArray, counts: NDArray[np.floating | np.integer], side: Literal["left", "right"]
+) -> Tail:
+    """Return the function from boundaries to the count above them, "left": at them too."""
+    above = np.append(np.cumsum(counts[::-1])[::-1], 0.0)
+    return lambda t: np.asarray(above[np.searchsorted(atoms, t, side=side)])
+
+
 @dataclass(frozen=True)
-class Smoothed(ShapeCurve):
+class Smoothed(PairCurve):
     r"""Tail of the class's kernel density estimate.
 
     .. math:: U(t) = \frac1n \sum_j \Phi\left(\frac{s_j - t}{h}\right), \qquad
@@ -64,64 +78,49 @@ class Smoothed(ShapeCurve):
         width = as_positive("bandwidth", self.bandwidth, "Use bandwidth=1.")
         object.__setattr__(self, "bandwidth", width)
 
+    def errors(self, sample: ScoreSample) -> ErrorsAt:
+        """Return the function from boundaries to the claimed error rates (negative, positive)."""
+        atoms = sample.atoms
+        # A row at the boundary is negative: below it for one class, beyond it for the other.
+        negative = self._share_above(sample.negative, atoms, sample.pooled_std, "right")
+        mirrored = sample.positive.mirrored()
+        positive = self._share_above(mirrored, -atoms[::-1], sample.pooled_std, "left")
+        return lambda t: (negative(t), positive(-t))
+
+    def _share_above(
+        self, scores: Scores, atoms: FloatArray, pooled: float, side: Literal["left", "right"]
+    ) -> Tail:
+        """Return the share above boundaries: atoms as they are, the other rows by `tail`."""
+        if not len(atoms):
+            return self.tail(scores, pooled)
+        at_atoms = scores.count_at_most(atoms) - scores.count_below(atoms)
+        above, rest = _count_above(atoms, at_atoms, side), scores.without(atoms)
+        if rest is None:
+            return lambda t: np.clip(above(t) / scores.n, 0.0, 1.0)
+        spread = self.tail(rest, pooled)
+        return lambda t: np.clip((above(t) + rest.n * spread(t)) / scores.n, 0.0, 1.0)
+
     def tail(self, scores: Scores, pooled: float) -> Tail:
-        """Return the function from boundaries to the claimed share of the class above them."""
+        """Return the function from boundaries to the smoothed share of a class above them.
+
+        `pooled` is the standard deviation within the classes, both together.
+        """
         h = self.bandwidth * (robust_std(scores) or pooled) * scores.n**-0.2
         if h == 0:
             return lambda t: np.where(t < scores.mean, 1.0, 0.0)
-        origin, nodes, share_above = _tail_on_grid(scores, h)
-        return lambda t: np.interp(t - origin, nodes, share_above, left=1.0, right=0.0)
-
-
-def _tail_on_grid(scores: Scores, h: float) -> tuple[float, FloatArray, FloatArray]:
-    """Return an origin, nodes a fraction of a bandwidth apart, and the smoothed share above each.
-
-    Nodes are counted from the origin, so that scores with a large offset lose no digits.
-    """
-    cell = h / _CELLS_PER_BANDWIDTH
-    # Points farther from the median than the grid reaches count at its ends.
-    reach = _MOST_KERNEL_CELLS * cell / 2
-    low = max(scores.minimum, scores.median - reach)
-    high = min(scores.maximum, scores.median + reach)
-    binned = scores.binned(low, high, cell)
-    counts = np.zeros(len(binned) + 2 * _KERNEL_REACH)
-    counts[_KERNEL_REACH:-_KERNEL_REACH] = binned
-    # Node i sees the point of cell j through Phi((j - i) / cells per bandwidth): a step, which
-    # the cumulated counts carry, plus what the kernel rounds off, which dies out.
-    above = np.cumsum(counts[::-1])[::-1] - counts / 2
-    smooth = above + np.convolve(counts, _ROUNDED_OFF[::-1], mode="same")
-    nodes = (np.arange(len(counts), dtype=np.float64) - _KERNEL_REACH) * cell
-    return low, nodes, np.clip(smooth / scores.n, 0.0, 1.0)
-
-
-@dataclass(frozen=True)
-class StudentT(ShapeCurve):
-    """Predictive tail of a normal class whose mean and spread are estimated.
-
-    Student's t of Geisser (1993, Predictive Inference, chapter 2).
-
-    A class of one row, or of equal rows, takes the spread within both classes. A single far row
-    moves mean and spread; "blend" bears it.
-
-    Examples
-    --------
-    >>> from boundshift._scores import Scores
-    >>> tail = StudentT().tail(Scores(np.array([-1.0, 0.0, 1.0])), pooled=1.0)
-    >>> tail(np.array([0.0, 2.0])).round(3).tolist()
-    [0.5, 0.113]
-    """
-
-    name = "student-t"
-    claim = Claim.AVERAGE_CASE
-    assumptions = "The class's scores are normal."
-
-    def tail(self, scores: Scores, pooled: float) -> Tail:
-        """Return the function from boundaries to the claimed share of the class above them."""
-        scale = (scores.std or pooled) * float(np.sqrt(1 + 1 / scores.n))
-        if scale == 0:
-            return lambda t: np.where(t < scores.mean, 1.0, 0.0)
-        degrees = max(scores.n - 1, 1)
-        return lambda t: np.asarray(stdtr(degrees, (scores.mean - t) / scale))
+        cell = h / _CELLS_PER_BANDWIDTH
+        # Points farther from the median than the grid reaches count at its ends.
+        reach = _MOST_KERNEL_CELLS * cell / 2
+        low = max(scores.minimum, scores.median - reach)
+        high = min(scores.maximum, scores.median + reach)
+        counts = np.pad(scores.binned(low, high, cell), _KERNEL_REACH)
+        # Node i sees the point of cell j through Phi((j - i) / cells per bandwidth): a step, which
+        # the cumulated counts carry, plus what the kernel rounds off, which dies out.
+        smooth = _amount_above(counts) + np.convolve(counts, _ROUNDED_OFF[::-1], mode="same")
+        share = np.clip(smooth / scores.n, 0.0, 1.0)
+        # Counted from the first score, so that scores with a large offset lose no digits.
+        nodes = (np.arange(len(counts), dtype=np.float64) - _KERNEL_REACH) * cell
+        return lambda t: np.interp(t - low, nodes, share, left=1.0, right=0.0)
 
 
 @dataclass(frozen=True)
@@ -172,8 +171,8 @@ class Logistic(PairCurve):
         own = np.split(rows * probability, [size])
         above, below = _amount_above(other[0]), own[0].sum() - _amount_above(own[0])
         total, own_total = other[0].sum() + other[1].sum(), own[0].sum() + own[1].sum()
-        atoms_above = count_above(atoms, other[1])
-        atoms_below = count_above(-atoms[::-1], own[1][::-1], "left")
+        atoms_above = _count_above(atoms, other[1], "right")
+        atoms_below = _count_above(-atoms[::-1], own[1][::-1], "left")
 
         def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
             right = np.interp(t - middle, nodes, above, left=other[0].sum(), right=0.0)

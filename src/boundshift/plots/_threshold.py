@@ -35,7 +35,6 @@ from boundshift.plots._canvas import (
     line_key,
     percent_axis,
 )
-from boundshift.rules import Sum
 from boundshift.rules._binary import Cost, as_prevalence
 
 if TYPE_CHECKING:
@@ -312,7 +311,7 @@ def _rule_values(
     sample: ScoreSample, thresholds: FloatArray, boundary: Boundary
 ) -> FloatArray | None:
     """Return the rule of both claims at every threshold; the paper's problem has no curve."""
-    if isinstance(boundary.curve, SupportRadius) and boundary.rule == Sum():
+    if isinstance(boundary.curve, SupportRadius):
         return None
     if boundary.scale == "probability":
         sample = sample.on_scale("auto")

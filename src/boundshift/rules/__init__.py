@@ -11,75 +11,40 @@ from functools import partial
 from boundshift._validation import as_object
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules._base import Rule
-from boundshift.rules._binary import (
-    MCC,
-    Cost,
-    FBeta,
-    GMean,
-    Kappa,
-    Markedness,
-    Metric,
-    Minimax,
-    Sum,
-    Youden,
-)
+from boundshift.rules._binary import MCC, Cost, FBeta, GMean, Kappa, Metric, Minimax, Sum
 from boundshift.rules._classes import ClassFloors, ClassRule, CostMatrix
 from boundshift.rules._floors import Floors
 
 __all__ = [
-    "MCC",
-    "RULES",
-    "ClassFloors",
-    "ClassRule",
-    "Cost",
-    "CostMatrix",
-    "FBeta",
-    "Floors",
-    "GMean",
-    "Kappa",
-    "Markedness",
-    "Metric",
-    "Minimax",
-    "Rule",
-    "Sum",
-    "Youden",
-    "as_rule",
-]
+    "MCC", "RULES", "ClassFloors", "ClassRule", "Cost", "CostMatrix", "FBeta", "Floors", "GMean",
+    "Kappa", "Metric", "Minimax", "Rule", "Sum", "as_rule",
+]  # fmt: skip
 
 NAMED: dict[str, Callable[[], Rule]] = {
     "g-mean": GMean,
     "sum": Sum,
     "minimax": Minimax,
     "cost": Cost,
-    "f0.5": partial(FBeta, 0.5),
     "f1": FBeta,
     "f2": partial(FBeta, 2.0),
     "mcc": MCC,
     "kappa": Kappa,
-    "youden": Youden,
-    "informedness": Youden,
-    "markedness": Markedness,
 }
 """Rules that a name alone defines, in the order in which the command line lists them."""
 _CLASSES: tuple[type[Rule], ...] = (
-    ClassFloors, Cost, CostMatrix, FBeta, Floors, GMean, Kappa, Markedness, MCC, Metric, Minimax,
-    Sum, Youden,
+    ClassFloors, Cost, CostMatrix, FBeta, Floors, GMean, Kappa, MCC, Metric, Minimax, Sum
 )  # fmt: skip
 RULES: dict[str, type[Rule]] = {rule.name: rule for rule in _CLASSES}
 """Name → class of every rule."""
 
-# Names of metrics and scorers in scikit-learn and imbalanced-learn.
-_SCORERS: dict[str, Callable[[], Rule]] = {
-    "accuracy": Cost,
-    "accuracy_score": Cost,
-    "balanced_accuracy": Sum,
-    "balanced_accuracy_score": Sum,
-    "cohen_kappa": Kappa,
-    "cohen_kappa_score": Kappa,
-    "f1_score": FBeta,
-    "geometric_mean": GMean,
-    "geometric_mean_score": GMean,
-    "matthews_corrcoef": MCC,
+# Other names of a rule: those of metrics and scorers in scikit-learn and imbalanced-learn.
+_OTHER_NAMES = {
+    "g-mean": ("geometric_mean", "geometric_mean_score"),
+    "sum": ("balanced_accuracy", "balanced_accuracy_score", "youden", "informedness"),
+    "cost": ("accuracy", "accuracy_score"),
+    "f1": ("f1_score",),
+    "mcc": ("matthews_corrcoef",),
+    "kappa": ("cohen_kappa", "cohen_kappa_score"),
 }
 # Rules that a name alone does not define.
 _NEEDS = {
@@ -102,4 +67,5 @@ def as_rule(rule: str | Rule) -> Rule:
     """
     if isinstance(rule, str) and rule in _NEEDS:
         raise InvalidInputError(f"`rule` {rule!r} must have {_NEEDS[rule]}, got the name alone.")
-    return as_object("rule", rule, Rule, NAMED | _SCORERS)
+    others = {other: NAMED[name] for name, names in _OTHER_NAMES.items() for other in names}
+    return as_object("rule", rule, Rule, NAMED | others)

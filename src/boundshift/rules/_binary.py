@@ -6,8 +6,7 @@ positive class. With the share that is flagged, :math:`q = \pi\,(1 - u_+) + (1 -
 
 .. math:: F_\beta = \frac{(1 + \beta^2)\,\pi\,(1 - u_+)}{\beta^2 \pi + q}, \quad
           \mathrm{MCC} = J \sqrt{\frac{\pi (1 - \pi)}{q (1 - q)}}, \quad
-          \kappa = \frac{2 \pi (1 - \pi) J}{\pi (1 - q) + (1 - \pi) q}, \quad
-          \mathrm{markedness} = J \frac{\pi (1 - \pi)}{q (1 - q)}.
+          \kappa = \frac{2 \pi (1 - \pi) J}{\pi (1 - q) + (1 - \pi) q}.
 
 All grow as either error falls, as long as :math:`J > 0`. Below chance, a small penalty
 proportional to :math:`-J` keeps them monotone, which the search relies on.
@@ -240,8 +239,7 @@ class FBeta(ConfusionRule):
     Parameters
     ----------
     beta : float, default=1
-        Recall counts `beta` times as much as precision. The names "f1", "f2" and "f0.5" stand for
-        1, 2 and 0.5.
+        Recall counts `beta` times as much as precision. The names "f1" and "f2" stand for 1 and 2.
     prevalence : float, default=None
         Share of the positive class where decisions will be made; None takes the sample's.
 
@@ -311,55 +309,6 @@ class Kappa(AboveChance):
         youden, flagged = 1.0 - negative - positive, _flagged(negative, positive, prevalence)
         by_chance = prevalence * (1.0 - flagged) + (1.0 - prevalence) * flagged
         return _ratio(np.asarray(2.0 * prevalence * (1.0 - prevalence) * youden), by_chance)
-
-
-@dataclass(frozen=True)
-class Markedness(AboveChance):
-    """Precision plus negative predictive value minus 1; `prevalence` as in :class:`FBeta`.
-
-    Examples
-    --------
-    >>> float(Markedness().value(np.array(0.2), np.array(0.3), (90, 10)).round(3))
-    -0.24
-    """
-
-    name = "markedness"
-    title = METRIC_TITLES["markedness"]
-
-    def measure(self, negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
-        """Return the markedness."""
-        youden, flagged = 1.0 - negative - positive, _flagged(negative, positive, prevalence)
-        # A class that hardly a row is predicted as has rounding for a predictive value.
-        bottom = np.asarray(flagged * (1.0 - flagged))
-        top = np.where(bottom > 1e-12, youden * prevalence * (1.0 - prevalence), 0.0)
-        return _ratio(top, bottom)
-
-
-@dataclass(frozen=True)
-class Youden(Rule):
-    """Youden's J, or informedness: recall plus specificity minus 1.
-
-    It has the same optimum as the rule "sum".
-
-    Examples
-    --------
-    >>> float(Youden().value(np.array(0.2), np.array(0.3), (90, 10)).round(3))
-    -0.5
-    """
-
-    name = "youden"
-    title = METRIC_TITLES["youden"]
-    maximised = True
-    symmetric = True
-
-    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
-        """Return minus Youden's J; below chance, a small penalty as for the other metrics."""
-        youden = self.measure(negative, positive, 0.5)
-        return np.where(youden < 0, -_BELOW_CHANCE * youden, -youden)
-
-    def measure(self, negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
-        """Return Youden's J."""
-        return np.asarray(1.0 - negative - positive)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ def main(folder: Path) -> None:
     save(boundary, folder / "boundary.json")
     X, y = make_classification(200, n_features=4, weights=[0.9], random_state=0)
     rule = Cost(false_negative=20)
-    two = BoundShiftClassifier(LogisticRegression(), rule=rule, curve="dkw").fit(X, y)
+    two = BoundShiftClassifier(LogisticRegression(), rule=rule, curve="clopper-pearson").fit(X, y)
     save(two, folder / "two_classes.skops")
     X, y = make_classification(
         300, n_features=4, n_informative=4, n_redundant=0, n_classes=3, weights=[0.7, 0.2],
