@@ -198,7 +198,7 @@ def test_a_folder_certified_and_watched_by_patients(rows, tmp_path):
     when = call("monitor", folder, later, "--when", "PatientID", code=1)
     assert "--when must go without clusters, got them by 'PatientID'" in when.output
     call("monitor", folder, later)
-    state = Monitor.load(folder / "monitor.json")
+    state = Monitor.from_json((folder / "monitor.json").read_bytes())
     assert state.n_samples == expected.n_samples
 
 

@@ -50,7 +50,7 @@ def test_goes_on_where_the_last_call_ended(place, tmp_path):
     assert broken.exit_code == 0
     assert "Class yes exceeds its stated error rate" in broken.output
     both = pd.concat([first, second])
-    state = Monitor.load(tmp_path / "monitor.json")
+    state = Monitor.from_json((tmp_path / "monitor.json").read_bytes())
     assert state == Monitor(state.certificate).update(both["ill"], both["risk"], both["day"])
     assert state.alarm.since == "2026-04-01"
 
@@ -60,7 +60,7 @@ def test_a_file_is_counted_once(place, tmp_path):
     call(place, tmp_path / "rows.csv", *COLUMNS)
     again = call(place, tmp_path / "rows.csv", *COLUMNS)
     assert "counted before" in again.output
-    assert sum(Monitor.load(tmp_path / "monitor.json").n_samples) == 100
+    assert sum(Monitor.from_json((tmp_path / "monitor.json").read_bytes()).n_samples) == 100
 
 
 def test_a_call_beside_another_says_so_and_counts_nothing(place, tmp_path):
@@ -127,7 +127,7 @@ def test_a_fitted_folder_scores_the_rows_itself(tmp_path):
     assert done.exit_code == 0, done.output
     kept = call(tmp_path / "fit", tmp_path / "later.csv")
     assert kept.exit_code == 0, kept.output
-    state = Monitor.load(tmp_path / "fit" / "monitor.json")
+    state = Monitor.from_json((tmp_path / "fit" / "monitor.json").read_bytes())
     assert state.n_samples == (
         int((frame["ill"][400:] == "no").sum()),
         int((frame["ill"][400:] == "yes").sum()),
@@ -181,7 +181,7 @@ def test_a_line_a_month_in_the_order_of_dates(place, tmp_path):
         missed, alarms = int((here & ill & ~flagged).sum()), int((here & ~ill & flagged).sum())
         expected = f"{name} {missed} of {(here & ill).sum()} {alarms} of {(here & ~ill).sum()} "
         assert expected in " ".join(done.stdout.split())
-    state = Monitor.load(tmp_path / "monitor.json")
+    state = Monitor.from_json((tmp_path / "monitor.json").read_bytes())
     order = np.argsort(day, kind="stable")
     sorted_rows = frame.iloc[order]
     dates = day[order].astype(str)

@@ -99,7 +99,7 @@ def test_boundaries_bring_their_labels_and_text_says_it():
         ({"y_true": np.zeros(480)}, "two classes"),
         ({"new": "high"}, "`threshold` must be a finite number"),
         ({"cost": None}, "unless the boundaries have one rule"),
-        ({"y_true": np.ma.masked_array(Y, Y == 1)}, "80 masked"),
+        ({"y_true": np.ma.masked_array(Y, Y == 1)}, "got masked"),
     ],
 )
 def test_input_is_checked(change, words):

@@ -11,22 +11,20 @@ from __future__ import annotations
 import datetime
 import math
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from dataclasses import KW_ONLY, dataclass, field
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import xlogy
 
 from boundshift._promises.certificate import Certificate
-from boundshift._promises.certify import read_scores, read_threshold
+from boundshift._promises.certify import read_threshold
 from boundshift._result.boundary import check_scale
-from boundshift._result.records import Record, read_json
+from boundshift._result.records import Record
+from boundshift._scores import check_finite
 from boundshift._typing import BoolArray, FloatArray, IndexArray
 from boundshift._validation import as_column, as_scores, as_share
-from boundshift._writing import write_whole
 from boundshift.curves._clusters import as_clusters, cluster_means
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 
@@ -71,9 +69,7 @@ class Alarm:
     bound: float
     level: float
 
-    @property
-    def message(self) -> str:
-        """The alarm in two sentences."""
+    def __str__(self) -> str:
         since = f"row {self.since_row}" if self.since is None else str(self.since)
         when = f"row {self.row}" if self.when is None else str(self.when)
         return (
@@ -83,34 +79,19 @@ class Alarm:
             f"within their bounds, the chance of ever raising an alarm is at most {self.level:.3g}."
         )
 
-    def __str__(self) -> str:
-        return self.message
 
-
-@dataclass(frozen=True, eq=False)
-class ClassPath:
+class ClassPath(NamedTuple):
     """Errors and evidence of one class over time.
 
-    Parameters
-    ----------
-    label : label
-        The class.
-    bound : float
-        The error rate that its certificate states.
-    rows : array of int
-        Row numbers among all classes.
-    when : tuple
-        Their dates, None where none were given.
-    wrong, n_samples : array of int
-        Rows of the class on the wrong side, and all of its rows, by then.
-    log_e_values : array of float
-        Logarithm of the evidence against the certificate.
+    The class and the error rate that its certificate states. Then, point by point: the date or
+    None, the row number among all classes, rows of the class on the wrong side and all of its rows
+    by then, and the logarithm of the evidence against the certificate.
     """
 
     label: Any
     bound: float
-    rows: NDArray[np.int64]
     when: tuple[When, ...]
+    rows: NDArray[np.int64]
     wrong: NDArray[np.int64]
     n_samples: NDArray[np.int64]
     log_e_values: FloatArray
@@ -162,21 +143,8 @@ class Bet:
         return log_e
 
 
-@dataclass(frozen=True)
-class _State(Record):
-    """A monitor as it is stored."""
-
-    certificate: Certificate
-    threshold: float | None
-    confidence: float
-    rows: int
-    classes: list[Bet]
-
-    _format: ClassVar[str] = "boundshift.monitor"
-    _version: ClassVar[int] = 3
-
-
-class Monitor:
+@dataclass(repr=False)
+class Monitor(Record):
     r"""Watch whether a certificate still holds, as labelled rows arrive after deployment.
 
     Parameters
@@ -189,6 +157,8 @@ class Monitor:
     confidence : float, default=0.95
         One minus the probability of ever raising an alarm for any class while all error rates
         stay within their bounds.
+    rows, classes : int and list, default=0 and []
+        Rows seen and the state of each class, as stored by :meth:`to_json`; leave them out.
 
     See Also
     --------
@@ -197,13 +167,13 @@ class Monitor:
     Notes
     -----
     For one class with the stated error rate b, let :math:`x_i` be 1 if a row is on the wrong side,
-    else 0. For a rate :math:`q > b` the likelihood ratio of the batches j to n,
+    else 0. For a rate :math:`q > b` the likelihood ratio of the rows of the batches j to n,
 
-    .. math:: L_{j:n}(q) = \prod_i (q/b)^{x_i} ((1-q)/(1-b))^{1-x_i}
+    .. math:: L_{j:n}(q) = \prod_i (q/b)^{x_i} ((1-q)/(1-b))^{1-x_i},
 
-    over their rows, has a mean of at most 1 as long as every row errs with a probability of at most
-    b, given what came before. The evidence is its mean over seven rates q and over all batches j
-    from which on the rate may have been q,
+    has a mean of at most 1 as long as every row errs with a probability of at most b, given what
+    came before. The evidence is its mean over seven rates q and all batches j from which on the
+    rate may have been q,
 
     .. math:: E_n = \sum_{j \le n} w_j \frac{1}{7} \sum_q L_{j:n}(q) + \sum_{j > n} w_j,
               \qquad w_j = \frac{1}{1 + \ln j} - \frac{1}{1 + \ln(j+1)},
@@ -244,13 +214,18 @@ class Monitor:
     (1, '2026-04-01')
     """
 
-    def __init__(
-        self,
-        certificate: Certificate,
-        *,
-        threshold: float | None = None,
-        confidence: float = 0.95,
-    ) -> None:
+    certificate: Certificate
+    _: KW_ONLY
+    threshold: float | None = None
+    confidence: float = 0.95
+    rows: int = 0
+    classes: list[Bet] = field(default_factory=list)
+
+    _format: ClassVar[str] = "boundshift.monitor"
+    _version: ClassVar[int] = 3
+
+    def __post_init__(self) -> None:
+        certificate = self.certificate
         if not isinstance(certificate, Certificate):
             raise InvalidInputError(
                 f"`certificate` must be a Certificate, got {type(certificate).__name__}. Pass what "
@@ -261,15 +236,14 @@ class Monitor:
                 f"`certificate` should be certified, got a {certificate.status} one: "
                 f"{certificate.reason}.",
                 BoundaryWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        self.certificate = certificate
-        self.threshold = certificate.threshold
-        if threshold is not None:
-            self.threshold = read_threshold(threshold, None)[0]
-        self.confidence = as_share("confidence", confidence)
-        self._rows = 0
-        self._bets = [Bet(bound) for bound in certificate.error_bounds]
+        if self.threshold is None:
+            self.threshold = certificate.threshold
+        else:
+            self.threshold = read_threshold(self.threshold, None)[0]
+        as_share("confidence", self.confidence)
+        self.classes = self.classes or [Bet(bound) for bound in certificate.error_bounds]
 
     def update(
         self,
@@ -298,36 +272,26 @@ class Monitor:
         Returns
         -------
         self : Monitor
-
-        Raises
-        ------
-        InvalidInputError
-            If a label is unknown, a score is not finite, or the scores contradict the scale of
-            the certificate. The state is then unchanged.
+            A batch that is refused leaves it unchanged.
         """
-        if self.threshold is None or len(self._bets) != 2:
+        t, certificate = self.threshold, self.certificate
+        if t is None or len(self.classes) != 2:
             raise InvalidInputError(
                 "Scores can be judged only by a certificate of two classes with a threshold, got "
-                f"{len(self._bets)} classes and the threshold {self.threshold!r}. Pass "
-                "`threshold` to Monitor, or predicted labels to update_predictions."
+                f"{len(self.classes)} classes and the threshold {t!r}. Pass `threshold` to "
+                "Monitor, or predicted labels to update_predictions."
             )
         scores = as_scores(y_score)
-        if len(scores):
-            read_scores("y_score", scores)
+        check_finite(scores)
         classes = self._read_labels("y_true", y_true, len(scores))
-        if len(scores) and self.threshold == self.certificate.threshold:
-            self._check_scale(float(scores.min()), float(scores.max()), classes)
-        self._take(classes, (scores > self.threshold) != (classes == 1), when, cluster)
-        return self
-
-    def _check_scale(self, low: float, high: float, classes: IndexArray) -> None:
-        """Raise if scores from low to high are not on the scale of the certificate."""
-        certificate, t = self.certificate, self.threshold
-        # Below the threshold every positive row is wrong, above it every negative one.
-        place = 0 if t is not None and t < 0.0 else 1
-        share = 1.0 if t is None or 0.0 <= t <= 1.0 else certificate.error_bounds[place]
-        rows, chosen = int(np.sum(classes == place)), f"the certificate, whose threshold is {t:.6g}"
-        check_scale(certificate.scale, low, high, rows, share, chosen, refuse=True)
+        if len(scores) and t == certificate.threshold:
+            # Below the threshold every positive row is wrong, above it every negative one.
+            place = 0 if t < 0.0 else 1
+            share = 1.0 if 0.0 <= t <= 1.0 else certificate.error_bounds[place]
+            ends, rows = (float(scores.min()), float(scores.max())), int(np.sum(classes == place))
+            chosen = f"the certificate, whose threshold is {t:.6g}"
+            check_scale(certificate.scale, *ends, rows, share, chosen, refuse=True)
+        return self._take(classes, (scores > t) != (classes == 1), when, cluster)
 
     def update_predictions(
         self,
@@ -339,21 +303,11 @@ class Monitor:
     ) -> Self:
         """Add labelled rows with their predictions, for any number of classes.
 
-        Parameters
-        ----------
-        y_true, y_pred : array-like of shape (n_samples,)
-            Labels of the certificate.
-        when, cluster
-            As in :meth:`update`.
-
-        Returns
-        -------
-        self : Monitor
+        Arguments are those of :meth:`update`, with predicted labels instead of scores.
         """
         predicted = self._read_labels("y_pred", y_pred, None)
         classes = self._read_labels("y_true", y_true, len(predicted))
-        self._take(classes, predicted != classes, when, cluster)
-        return self
+        return self._take(classes, predicted != classes, when, cluster)
 
     def _read_labels(self, name: str, values: ArrayLike, n: int | None) -> IndexArray:
         """Return labels as places in the certificate's."""
@@ -375,7 +329,7 @@ class Monitor:
         is_wrong: BoolArray,
         when: ArrayLike | object,
         cluster: ArrayLike | None,
-    ) -> None:
+    ) -> Self:
         """Add rows, given the place of each class and whether the prediction is wrong."""
         batch, dates = _read_dates(when, len(classes))
         if cluster is None and self.certificate.n_clusters is not None:
@@ -387,13 +341,14 @@ class Monitor:
         if cluster is not None:
             # Sorted by date, large clusters, whose error rate may differ, would come last.
             ids, batch, dates = as_clusters(cluster, len(classes)), 0 * batch, dates[-1:]
-        ends = self._rows + np.cumsum(np.bincount(batch, minlength=len(dates)))
+        ends = self.rows + np.cumsum(np.bincount(batch, minlength=len(dates)))
         points = list(zip(ends.tolist(), dates, strict=True))
         for place in np.unique(classes).tolist():
             mine = classes == place
             of_class = None if ids is None else ids[mine]
             self._take_class(place, is_wrong[mine], batch[mine], of_class, points)
-        self._rows += len(classes)
+        self.rows += len(classes)
+        return self
 
     def _take_class(
         self,
@@ -404,15 +359,16 @@ class Monitor:
         ends: list[tuple[int, When]],
     ) -> None:
         """Add the rows of one class; keep points of its path and the first alarm."""
-        bet = self._bets[place]
+        bet = self.classes[place]
         present, rows = np.unique(batch, return_counts=True)
         n = bet.n_samples + np.cumsum(rows)
         wrong = bet.wrong + np.cumsum(np.bincount(batch, is_wrong)[present]).astype(np.int64)
-        if cluster is None:
-            shares = is_wrong[np.lexsort((is_wrong, batch))]
-        else:
+        shares: NDArray[Any] = is_wrong[np.lexsort((is_wrong, batch))]
+        if cluster is not None:
             shares = np.sort(cluster_means(is_wrong, cluster))
-        kept = _is_kept(bet.steps + np.arange(1, len(present) + 1))
+        steps = bet.steps + np.arange(1, len(present) + 1)
+        length = np.frexp(steps.astype(np.float64))[1]
+        kept = steps % np.left_shift(1, np.maximum(length - _POINTS.bit_length(), 0)) == 0
         log_e = bet.extend(shares, np.append(0, np.cumsum(rows)[:-1]))
         enough = np.flatnonzero(log_e >= math.log(self.e_value_needed))
         first = int(enough[0]) if len(enough) and bet.alarm is None else -1
@@ -454,47 +410,45 @@ class Monitor:
     @property
     def alarms(self) -> tuple[Alarm, ...]:
         """At most one alarm per class."""
-        return tuple(bet.alarm for bet in self._bets if bet.alarm is not None)
+        return tuple(bet.alarm for bet in self.classes if bet.alarm is not None)
 
     @property
     def n_samples(self) -> tuple[int, ...]:
         """Rows of each class so far."""
-        return tuple(bet.n_samples for bet in self._bets)
+        return tuple(bet.n_samples for bet in self.classes)
 
     @property
     def wrong(self) -> tuple[int, ...]:
         """Rows of each class on the wrong side so far."""
-        return tuple(bet.wrong for bet in self._bets)
+        return tuple(bet.wrong for bet in self.classes)
 
     @property
     def e_values(self) -> tuple[float, ...]:
         """Current evidence against each class's bound; 1 is none."""
-        return tuple(math.exp(min(bet.log_e_value, 700.0)) for bet in self._bets)
+        return tuple(math.exp(min(bet.log_e_value, 700.0)) for bet in self.classes)
 
     @property
     def e_value_needed(self) -> float:
         """The evidence at which an alarm is raised; the classes share the level."""
-        return len(self._bets) / (1 - self.confidence)
+        return len(self.classes) / (1 - self.confidence)
 
     @property
     def paths(self) -> tuple[ClassPath, ...]:
         """Each class over time: every batch at first, then 64 per doubling, and the last."""
-        return tuple(map(self._path, self.certificate.labels, self._bets))
-
-    def _path(self, label: Any, bet: Bet) -> ClassPath:
-        points = list(bet.points)
-        if points and points[-1][2] < bet.n_samples:
-            points.append((*bet.last, bet.n_samples, bet.wrong, bet.log_e_value))
-        rows, when, n, wrong, log_e = zip(*points, strict=True) if points else ((), (), (), (), ())
-        return ClassPath(
-            label, bet.bound, np.array(rows, dtype=np.int64), tuple(when),
-            np.array(wrong, dtype=np.int64), np.array(n, dtype=np.int64), np.array(log_e),
-        )  # fmt: skip
+        paths = []
+        for label, bet in zip(self.certificate.labels, self.classes, strict=True):
+            points = list(bet.points)
+            if points and points[-1][2] < bet.n_samples:
+                points.append((*bet.last, bet.n_samples, bet.wrong, bet.log_e_value))
+            rows, when, n, wrong, log_e = zip(*points, strict=True) if points else [()] * 5
+            row, k, of_class = (np.array(each, dtype=np.int64) for each in (rows, wrong, n))
+            paths.append(ClassPath(label, bet.bound, when, row, k, of_class, np.array(log_e)))
+        return tuple(paths)
 
     def __str__(self) -> str:
         head = f"{'':<14}{'rows':>9}{'wrong':>9}{'error':>9}{'at most':>9}{'evidence':>11}"
         lines = [self.verdict, head]
-        for label, bet, e in zip(self.certificate.labels, self._bets, self.e_values, strict=True):
+        for label, bet, e in zip(self.certificate.labels, self.classes, self.e_values, strict=True):
             error = f"{bet.wrong / bet.n_samples:.4f}" if bet.n_samples else "–"
             shown = f"{e:.4g}/{self.e_value_needed:.4g}"
             lines.append(
@@ -504,57 +458,19 @@ class Monitor:
         return "\n".join(lines)
 
     def __repr__(self) -> str:
-        return f"<Monitor: {self._rows} rows, {len(self.alarms)} alarms>"
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Monitor) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
+        return f"<Monitor: {self.rows} rows, {len(self.alarms)} alarms>"
 
     @property
     def verdict(self) -> str:
         """A sentence for each alarm, or one that says there is none."""
         if self.alarms:
-            return "\n".join(alarm.message for alarm in self.alarms)
+            return "\n".join(str(alarm) for alarm in self.alarms)
         bounds = zip(self.certificate.labels, self.certificate.error_bounds, strict=True)
         unbound = [str(label) for label, bound in bounds if bound >= 1]
         silent = f" Class {', '.join(unbound)} has no bound to watch." if unbound else ""
         if not self.certificate.certified:
             silent += f" The certificate is {self.certificate.status}: {self.certificate.reason}."
-        return f"No alarm yet in {self._rows} rows.{silent}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the state as plain values that JSON can carry."""
-        return self._state().to_dict()
-
-    def _state(self) -> _State:
-        return _State(self.certificate, self.threshold, self.confidence, self._rows, self._bets)
-
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
-        """Return the monitor stored by :meth:`to_dict`."""
-        state = _State.from_dict(stored)
-        monitor = cls(state.certificate, threshold=state.threshold, confidence=state.confidence)
-        monitor._rows, monitor._bets = state.rows, state.classes
-        return monitor
-
-    def to_json(self) -> str:
-        """Return the state as JSON."""
-        return self._state().to_json()
-
-    @classmethod
-    def from_json(cls, text: str | bytes) -> Self:
-        """Return the monitor stored by :meth:`to_json`."""
-        return cls.from_dict(read_json(text, "A stored monitor"))
-
-    def save(self, path: str | Path) -> Path:
-        """Write the state to a file, whole or not at all."""
-        return write_whole(Path(path), self.to_json() + "\n")
-
-    @classmethod
-    def load(cls, path: str | Path) -> Self:
-        """Read a file written by :meth:`save`."""
-        return cls.from_json(Path(path).read_bytes())
+        return f"No alarm yet in {self.rows} rows.{silent}"
 
 
 def _read_dates(when: Any, n: int) -> tuple[IndexArray, list[When]]:
@@ -562,23 +478,23 @@ def _read_dates(when: Any, n: int) -> tuple[IndexArray, list[When]]:
     if isinstance(when, str) or not hasattr(when, "__len__"):
         return np.zeros(n, dtype=np.intp), [_as_date(when)]
     values = as_column("when", when, "Pass one date per row, or one for all rows.", n)
-    if values.dtype.kind == "O":
-        given = [_as_date(value) for value in values]
-        dates = sorted(set(given), key=lambda d: (d is None, isinstance(d, str), d or 0))
-        place = {date: i for i, date in enumerate(dates)}
-        return np.array([place[date] for date in given], dtype=np.intp), dates
-    distinct, batch = np.unique(values, return_inverse=True)
+    try:
+        distinct, batch = np.unique(values, return_inverse=True)
+    except TypeError as error:
+        raise InvalidInputError(
+            f"`when` must be dates, text or numbers of one kind, got others ({error}). Drop the "
+            "rows without a date, or leave `when` out."
+        ) from None
     return batch, [_as_date(value) for value in distinct]
 
 
 def _as_date(value: Any) -> When:
     """Return a date as JSON can store it; a period of pandas is the time when it starts."""
-    is_known = value is None or bool(value == value)
     value = getattr(value, "start_time", value)
+    is_known = value is None or bool(value == value)
     if isinstance(value, np.datetime64) and is_known:
-        value = str(np.datetime_as_string(value, unit="auto"))
-    if isinstance(value, np.generic):
-        value = value.item()
+        return str(np.datetime_as_string(value, unit="auto"))
+    value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, datetime.date) and is_known:
         return value.isoformat().removesuffix("T00:00:00")
     if is_known and (value is None or isinstance(value, str | int | float)):
@@ -587,10 +503,3 @@ def _as_date(value: Any) -> When:
         f"`when` must be dates, periods, text or numbers, got {value!r}. Leave it out where it is "
         "not known."
     )
-
-
-def _is_kept(n: IndexArray) -> BoolArray:
-    """Return which batches of a class are points of its path."""
-    length = np.frexp(n.astype(np.float64))[1]
-    stride = np.left_shift(1, np.maximum(length - _POINTS.bit_length(), 0))
-    return np.asarray(n % stride == 0)
