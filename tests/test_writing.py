@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from boundshift import InvalidInputError, find_boundary, load, save
-from boundshift._writing import exchange, is_special, write_whole
+from boundshift._writing import is_special, write_whole
 
 
 def mode_of(path):
@@ -85,15 +85,3 @@ def test_of_many_writers_of_one_new_file_one_succeeds(tmp_path):
     assert sorted(outcomes) == ["refused"] * 7 + ["written"]
     assert load(tmp_path / "b.json") == boundary
     assert [p.name for p in tmp_path.iterdir()] == ["b.json"]
-
-
-def test_two_folders_swap_their_names(tmp_path):
-    for name in ("one", "other"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "file").write_text(name)
-    if not exchange(tmp_path / "one", tmp_path / "other"):
-        pytest.skip("this file system cannot swap names in one step")
-    assert (tmp_path / "one" / "file").read_text() == "other"
-    assert (tmp_path / "other" / "file").read_text() == "one"
-    with pytest.raises(FileNotFoundError):
-        exchange(tmp_path / "one", tmp_path / "nothing")

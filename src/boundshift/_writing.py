@@ -1,23 +1,16 @@
-"""Files and folders written whole or not at all, in nobody else's place."""
+"""Files written whole or not at all, in nobody else's place."""
 
 from __future__ import annotations
 
-import ctypes
-import errno
 import os
 import stat
-import sys
 import uuid
 from contextlib import suppress
 from pathlib import Path
 
 from boundshift.exceptions import InvalidInputError
 
-__all__ = ["exchange", "is_special", "write_whole"]
-
-_LINUX_EXCHANGE, _MACOS_SWAP = 2, 2
-_HERE = -100  # AT_FDCWD: paths that do not begin at the root begin at the current folder.
-_UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP)
+__all__ = ["is_special", "write_whole"]
 
 
 def write_whole(path: Path, content: str | bytes, *, new: bool = False) -> Path:
@@ -45,28 +38,22 @@ def write_whole(path: Path, content: str | bytes, *, new: bool = False) -> Path:
             file.write(raw)
         if mode is not None:
             passing.chmod(mode)
-        _move(passing, place, new)
-    finally:
-        passing.unlink(missing_ok=True)
-    return path
-
-
-def _move(passing: Path, place: Path, new: bool) -> None:
-    """Give a file its name; a new one takes no name that is taken."""
-    if not new:
-        passing.replace(place)
-        return
-    try:
-        os.link(passing, place)
+        if not new:
+            passing.replace(place)
+            return path
+        try:
+            os.link(passing, place)
+        except OSError:  # The name is taken, or the file system has no hard links.
+            place.touch(exist_ok=False)
+            passing.replace(place)
     except FileExistsError:
         raise InvalidInputError(
             f"'{place}' must not exist yet, and does. Choose another name, or allow it to be "
             "replaced."
         ) from None
-    except OSError:  # A file system without hard links.
-        if os.path.lexists(place):
-            raise
-        passing.replace(place)
+    finally:
+        passing.unlink(missing_ok=True)
+    return path
 
 
 def is_special(path: Path) -> bool:
@@ -76,25 +63,3 @@ def is_special(path: Path) -> bool:
     except OSError:
         return False
     return stat.S_ISCHR(mode) or stat.S_ISFIFO(mode) or stat.S_ISBLK(mode) or stat.S_ISSOCK(mode)
-
-
-def exchange(one: Path, other: Path) -> bool:
-    """Swap the names of two folders in one step; False where the system cannot.
-
-    At no moment is either name without a folder, so that a process that is killed leaves one or
-    the other there, whole.
-    """
-    libc = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
-    names = os.fsencode(one), os.fsencode(other)
-    if sys.platform.startswith("linux") and hasattr(libc, "renameat2"):
-        done = libc.renameat2(_HERE, names[0], _HERE, names[1], _LINUX_EXCHANGE)  # type: ignore[union-attr]
-    elif sys.platform == "darwin" and hasattr(libc, "renamex_np"):
-        done = libc.renamex_np(*names, _MACOS_SWAP)
-    else:
-        return False
-    if done == 0:
-        return True
-    code = ctypes.get_errno()
-    if code in _UNSUPPORTED:
-        return False
-    raise OSError(code, os.strerror(code), str(other))

@@ -10,7 +10,6 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from boundshift import InvalidInputError, load, save
-from boundshift._app import folder
 from boundshift._app.fit import fit_table
 from boundshift._app.folder import FILES, predict_table, put_in_place, report_facts, write_folder
 from boundshift.datasets import load_hepatitis
@@ -155,12 +154,7 @@ def test_only_what_a_fit_wrote_is_replaced(fitted, facts, tmp_path, what):
     assert sorted((tmp_path / "fit").iterdir()) == before
 
 
-@pytest.mark.parametrize("single_step", [True, False])
-def test_a_folder_is_replaced_behind_its_link_and_stays_closed(
-    fitted, facts, copy, tmp_path, monkeypatch, single_step
-):
-    if not single_step:
-        monkeypatch.setattr(folder, "exchange", lambda one, other: False)
+def test_a_folder_is_replaced_behind_its_link_and_stays_closed(fitted, facts, copy, tmp_path):
     (tmp_path / "link").symlink_to("fit")
     (copy / "boundary.json").write_text("{}")
     copy.chmod(0o700)

@@ -21,7 +21,7 @@ from boundshift._classifier import BoundShiftClassifier
 from boundshift._promises.zone import Zone
 from boundshift._result.boundary import Boundary
 from boundshift._result.records import check_format
-from boundshift._writing import exchange, write_whole
+from boundshift._writing import write_whole
 from boundshift.exceptions import InvalidInputError
 from boundshift.models._store import load, save
 from boundshift.report._evidence import own_probability
@@ -85,9 +85,7 @@ def put_in_place(fresh: Path, place: Path, force: bool) -> None:
     if force and place.is_dir():
         check_folder(place, force)
         fresh.chmod(stat.S_IMODE(place.stat().st_mode))  # as closed to others as the old one
-        if exchange(fresh, place):
-            return
-        place.rename(fresh.with_name("old"))  # In steps, where the system has no single one.
+        place.rename(fresh.with_name("old"))
     try:
         fresh.rename(place)  # Fails where a folder with anything in it, or a file, has come.
     except OSError as error:
