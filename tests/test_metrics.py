@@ -129,7 +129,7 @@ def test_a_boundary_says_which_class_is_positive():
         (lambda b: metrics_at([0, 1], [0, 1], costs=(1, 2)), "`costs` must be a Cost"),
         (
             lambda b: metrics_at([0, 1], [0, 1], costs=Cost(prevalence=0.1), prevalence=0.2),
-            "given once",
+            "no other prevalence than 0.2",
         ),
         *(
             (lambda b, bad=bad: metrics_at([0, 0, 1], [0, 1, 2], bad), "`thresholds` must be")

@@ -168,10 +168,6 @@ WRONG = {
     "three columns of costs": (lambda: ask(row_cost=np.ones((N, 3))), "got the shape (60, 3)"),
     "no group": (lambda: find_boundaries(Y, S, np.full(N, np.nan)), "the group of every row"),
     "a shrinkage below 0": (lambda: find_boundaries(Y, S, Y, rows=-1), "`rows` must be a finite"),
-    "clusters in groups": (
-        lambda: find_boundaries(Y, S, Y, cluster=S),
-        "`cluster` must be left out of find_boundaries",
-    ),
     "groups of another length": (lambda: find_boundaries(Y, S, [1]), "each of 60 rows"),
     # Rows.
     "NaN score": (lambda: rows(s=np.where(S10 == 3, np.nan, S10)), "1 NaN"),

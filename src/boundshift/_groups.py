@@ -27,6 +27,7 @@ from boundshift.rules import Floors, Rule
 
 ROWS = 20.0
 """Rows of a class at which a group's own rows and all rows have equal weight."""
+_BY = "Pass the column that names the group of each row."
 
 
 class GroupCounts(NamedTuple):
@@ -94,7 +95,7 @@ class GroupBoundaries(Record, Mapping[Any, Boundary]):
             Score and group of each row.
         """
         scores = as_known_scores(as_column("y_score", y_score, "Pass one score for each row."))
-        groups, codes = _encode(by, len(scores), missing=True)
+        groups, codes = _encode(as_column("by", by, _BY, len(scores)))
         found = [self.boundaries.get(group, self.common).threshold for group in groups]
         is_positive = scores > np.array(found)[codes]
         return np.asarray(np.array(self.common.labels)[is_positive.astype(np.intp)])
@@ -133,7 +134,6 @@ def find_boundaries(
     pos_label: object = None,
     rows: float = ROWS,
     scale: Scale = "auto",
-    **unsupported: object,
 ) -> GroupBoundaries:
     r"""Find a boundary for each group of rows: each site, each device, each sex.
 
@@ -158,8 +158,6 @@ def find_boundaries(
     scale : {"auto", "probability", "raw"}, default="auto"
         As in :func:`~boundshift.find_boundary`. All rows together tell whether scores are
         probabilities, so that groups and common boundary are on one scale.
-    **unsupported : object
-        Other arguments of :func:`~boundshift.find_boundary` are refused.
 
     Returns
     -------
@@ -191,29 +189,32 @@ def find_boundaries(
     >>> {group: round(b.threshold, 1) for group, b in found.items()}
     {'small': 1.7, 'large': 1.1}
     """
-    for name in unsupported:
-        raise InvalidInputError(
-            f"`{name}` must be left out of find_boundaries, got one. Pass the rows of each group "
-            "to find_boundary, which takes sample_weight, row_cost and cluster."
-        )
     curve, rule = choose_claims(curve, rule)
     m = as_positive("rows", rows, "Use 20, or 0 for no shrinkage.", zero=True)
     if isinstance(curve, ConfidenceCurve | SupportRadius):
         m = 0.0
     is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=rule.symmetric)
-    groups, codes = _encode(by, len(scores))
+    given = as_column("by", by, _BY, len(scores))
+    if count_missing(given):
+        raise InvalidInputError(
+            "`by` must name the group of every row, got missing ones. Drop those rows, or give "
+            "them a group of their own."
+        )
     everyone = ScoreSample.from_rows(is_positive, scores, labels).on_scale(scale)
     common = decide(everyone, curve, rule)
-    units = everyone.from_units(scores)
+    share, units = is_positive.mean(), everyone.from_units(scores)
     boundaries, counts = {}, {}
+    groups, codes = _encode(given)
     for code, group in enumerate(groups):
-        classes = (
-            np.sort(units[(codes == code) & (is_positive == side)]) for side in (False, True)
-        )
-        negative, positive = map(Scores, classes)
+        rows_of = [(codes == code) & (is_positive == side) for side in (False, True)]
+        negative, positive = (Scores(np.sort(units[mine])) for mine in rows_of)
         sample, boundary = replace(everyone, negative=negative, positive=positive), common
-        if all(sample.n_samples):
-            boundary = _decide_group(sample, everyone, curve, rule, m)
+        if all(sample.n_samples) and m:
+            mixed = (positive.n + m * share) / (sum(sample.n_samples) + m)
+            found = decide(sample, _Shrunk(curve, everyone, m), rule.at_prevalence(float(mixed)))
+            boundary = replace(found, curve=curve, rule=rule)
+        elif all(sample.n_samples):
+            boundary = decide(sample, curve, rule)
         elif isinstance(curve, ConfidenceCurve):
             why = (
                 f"Group {group!r} lacks rows of a class, so nothing can be promised of it; the "
@@ -235,17 +236,6 @@ def find_boundaries(
     return GroupBoundaries(boundaries, common, counts, m)
 
 
-def _decide_group(
-    sample: ScoreSample, everyone: ScoreSample, curve: ErrorCurve, rule: Rule, rows: float
-) -> Boundary:
-    if not rows:
-        return decide(sample, curve, rule)
-    share = everyone.n_samples[1] / sum(everyone.n_samples)
-    mixed = (sample.n_samples[1] + rows * share) / (sum(sample.n_samples) + rows)
-    found = decide(sample, _Shrunk(curve, everyone, rows), rule.at_prevalence(mixed))
-    return replace(found, curve=curve, rule=rule)
-
-
 @dataclass(frozen=True, eq=False)
 class _Shrunk(ErrorCurve):
     """A curve of a group's rows, shrunk towards the same curve of all rows."""
@@ -262,32 +252,23 @@ class _Shrunk(ErrorCurve):
         return shrunk(own, common, sample.n_samples, self.rows)
 
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
-        everyone = self.everyone
+        bends, every_gap = None, False
         if isinstance(self.own, PairCurve):
-            everyone = everyone.as_points()
             # What repeats among all rows is an atom of the group, too.
-            sample = replace(sample.as_points(), given_atoms=everyone.atoms)
-            errors = replace(self, everyone=everyone).errors(sample)
-            if len(everyone.atoms):
-                return search_between(errors, rule, sample, everyone)
-            return search_line(errors, rule, sample, self.own.bends(everyone))
+            sample = replace(sample, given_atoms=self.everyone.atoms)
+            bends, every_gap = self.own.bends(self.everyone), len(sample.atoms) > 0
         errors = self.errors(sample)
-        if not isinstance(self.own, CountCurve):
-            return search_line(errors, rule, sample)
-        # The share flagged does not grow with both errors, so every gap is a candidate.
-        every_gap = isinstance(rule, Floors) and rule.flagged is not None
-        return (search_between if every_gap else search_gaps)(errors, rule, sample, everyone)
+        if isinstance(self.own, CountCurve):
+            # The share flagged does not grow with both errors, so every gap is a candidate.
+            every_gap = isinstance(rule, Floors) and rule.flagged is not None
+            if not every_gap:
+                return search_gaps(errors, rule, sample, self.everyone)
+        if every_gap:
+            return search_between(errors, rule, sample, self.everyone)
+        return search_line(errors, rule, sample, bends)
 
 
-def _encode(
-    by: ArrayLike, n_rows: int, *, missing: bool = False
-) -> tuple[list[Any], NDArray[np.intp]]:
-    given = as_column("by", by, "Pass the column that names the group of each row.", n_rows)
-    if not missing and count_missing(given):
-        raise InvalidInputError(
-            "`by` must name the group of every row, got missing ones. Drop those rows, or give "
-            "them a group of their own."
-        )
+def _encode(groups: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
     known: dict[Any, int] = {}
-    codes = np.array([known.setdefault(group, len(known)) for group in given.tolist()], np.intp)
+    codes = np.array([known.setdefault(group, len(known)) for group in groups.tolist()], np.intp)
     return list(known), codes

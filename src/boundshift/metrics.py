@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundshift._promises.certify import read_threshold
 from boundshift._result.boundary import Boundary
-from boundshift._scores import ScoreSample
+from boundshift._scores import ScoreSample, check_finite
+from boundshift._search import gap_edges
 from boundshift._typing import FloatArray
-from boundshift._validation import as_column, as_labels, as_real_column, check_labels
+from boundshift._validation import as_labels, as_real_column, check_labels
 from boundshift._words import METRIC_TITLES
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import MCC, Cost, FBeta, GMean, Kappa, Rule, Sum
@@ -63,17 +64,18 @@ def binary_metrics(
     (0.75, 0.5, 0.5)
     """
     truth, predicted = _labels(y_true, y_pred)
-    cells = 2 * (truth == pos_label).astype(np.intp) + (predicted == pos_label)
-    tn, fp, fn, tp = np.bincount(cells, minlength=4).tolist()
-    if tn + fp == 0 or tp + fn == 0:
+    is_positive, is_called = truth == pos_label, predicted == pos_label
+    n = int(np.sum(~is_positive)), int(np.sum(is_positive))
+    if not all(n):
         raise InvalidInputError(
-            f"`y_true` must hold both classes, got {tn + fp} negative and {tp + fn} positive rows. "
+            f"`y_true` must hold both classes, got {n[0]} negative and {n[1]} positive rows. "
             "Stratify the split."
         )
-    found = metrics_of_errors(fp / (tn + fp), fn / (tp + fn), (tn + fp, tp + fn))
+    false_alarms, hits = int(np.sum(is_called & ~is_positive)), int(np.sum(is_called & is_positive))
+    found = metrics_of_errors(false_alarms / n[0], (n[1] - hits) / n[1], n)
     names = ("accuracy", "g_mean", "f1", "balanced_accuracy", "mcc")
     return {name: float(found[name]) for name in names} | {
-        "f1": 2 * tp / (2 * tp + fp + fn),
+        "f1": 2 * hits / (hits + false_alarms + n[1]),
         "recall_negative": float(found["specificity"]),
         "recall_positive": float(found["recall"]),
     }
@@ -110,9 +112,7 @@ def geometric_mean_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 def _labels(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[np.generic], ...]:
-    """Make two arrays of the same length."""
-    truth = as_labels(y_true)
-    predicted = as_column("y_pred", y_pred, "Pass one label for each row.")
+    truth, predicted = as_labels(y_true), as_labels(y_pred, "y_pred")
     check_labels(truth)
     check_labels(predicted, "y_pred")
     if truth.shape != predicted.shape or len(truth) == 0:
@@ -197,16 +197,21 @@ def metrics_at(
     if isinstance(thresholds, Boundary):
         thresholds._check_scale(*sample.extremes, sum(sample.n_samples))
         thresholds = thresholds.threshold
-    at, n = _cuts(sample, thresholds), sample.n_samples
+    if thresholds is None:
+        edges = gap_edges(sample)
+        at = edges[:-1] + np.diff(edges) / 2
+    else:
+        given: Any = [thresholds] if np.ndim(thresholds) == 0 else thresholds
+        at = as_real_column("thresholds", given, "Leave it out for every cut.")
+        check_finite(at, "thresholds")
     odds = None
     if sample.are_probabilities():
         inside = (at >= 0.0) & (at < 1.0)
         odds = np.divide(at, 1.0 - at, out=np.full_like(at, np.nan), where=inside)
     above, below = sample.count_wrong(at)
-    metrics = metrics_of_errors(
-        above / n[0], below / n[1], n, prevalence=share, costs=costs, odds=odds
-    )
-    return {"threshold": at, **metrics}
+    n, settings = sample.n_samples, {"prevalence": share, "costs": costs, "odds": odds}
+    found = metrics_of_errors(above / n[0], below / n[1], n, **settings)  # type: ignore[arg-type]
+    return {"threshold": at, **found}
 
 
 def metrics_of_errors(
@@ -246,34 +251,10 @@ def settle_costs(costs: Cost | None, prevalence: float | None) -> tuple[Cost | N
     """Return costs without a prevalence, and the prevalence from either argument."""
     if costs is None:
         return None, prevalence
-    if not isinstance(costs, Cost):
+    shares = {prevalence, getattr(costs, "prevalence", None)} - {None}
+    if not isinstance(costs, Cost) or len(shares) > 1:
         raise InvalidInputError(
-            f"`costs` must be a Cost, got {costs!r}. "
+            f"`costs` must be a Cost with no other prevalence than {prevalence!r}, got {costs!r}. "
             "Use Cost(false_positive=1, false_negative=20), for example."
         )
-    if prevalence is not None and costs.prevalence not in (None, prevalence):
-        raise InvalidInputError(
-            f"`prevalence` must be given once, got {prevalence!r} and {costs.prevalence!r} in "
-            "the costs. Leave one out."
-        )
-    share = costs.prevalence if prevalence is None else prevalence
-    return replace(costs, prevalence=None), share
-
-
-def _cuts(sample: ScoreSample, thresholds: ArrayLike | None) -> FloatArray:
-    """Return the given thresholds, or one in every gap between scores."""
-    if thresholds is None:
-        values = np.unique(np.concatenate([sample.negative.positions, sample.positive.positions]))
-        beyond = sample.spread / sum(sample.n_samples) or 1.0
-        ends = np.concatenate([[values[0] - beyond], values, [values[-1] + beyond]])
-        return np.asarray(ends[:-1] + np.diff(ends) / 2)
-    given: Any = [thresholds] if np.ndim(thresholds) == 0 else thresholds
-    cuts = as_real_column(
-        "thresholds", given, "Pass finite numbers, or leave it out for every cut."
-    )
-    if not np.isfinite(cuts).all():
-        raise InvalidInputError(
-            f"`thresholds` must be a finite number or a list of them, got {thresholds!r}. "
-            "Leave it out for every cut."
-        )
-    return cuts.astype(np.float64)
+    return replace(costs, prevalence=None), next(iter(shares), None)
