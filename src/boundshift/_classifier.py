@@ -479,7 +479,6 @@ default="auto"
         prevalence: float | None = None,
         by: str | Sequence[str] | None = None,
         row_cost: Any = None,
-        sample_weight: Any = None,
         cluster: Any = None,
     ) -> Any:
         """Report on rows that ``fit`` has not seen.
@@ -502,9 +501,9 @@ default="auto"
             these rows.
         by : str or sequence of str, default=None
             Columns of X for the table of groups; None takes those of words with few values.
-        row_cost, sample_weight : array-like of shape (n_samples,), default=None
-            Cost or frequency of each row, if ``fit`` had the same: the goal is then stated in
-            them. Certificates count every row once.
+        row_cost : array-like of shape (n_samples,), default=None
+            Cost of each row, if ``fit`` had it: the goal is then stated in its unit. Certificates
+            count every row once.
         cluster : array-like of shape (n_samples,), default=None
             Which rows belong together, such as visits of one patient; as in :meth:`certify`.
 
@@ -531,10 +530,9 @@ default="auto"
         X, y = self._check_known(X, y)
         # The room of reports imports this one.
         make = import_module("boundshift.report").report_classifier
-        rows = {"by": by, "row_cost": row_cost, "sample_weight": sample_weight}
-        rows["cluster"] = cluster
-        rows["nominal"] = self._warn_of_reuse(X, y)
-        return make(self, X, y, names=names, confidence=confidence, prevalence=prevalence, **rows)
+        rows = {"by": by, "row_cost": row_cost, "cluster": cluster, "prevalence": prevalence}
+        nominal = self._warn_of_reuse(X, y)
+        return make(self, X, y, names=names, confidence=confidence, nominal=nominal, **rows)
 
     @property
     def _is_prefit(self) -> bool:

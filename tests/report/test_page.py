@@ -112,7 +112,7 @@ def test_a_report_is_written_once_and_whole(tmp_path):
     path.write_text("old", encoding="utf-8")
     report.save(str(path), overwrite=True)
     assert path.read_text(encoding="utf-8") == report.html
-    with pytest.raises(InvalidInputError, match="must be a file"):
+    with pytest.raises(InvalidInputError, match="must be a new file"):
         report.save(tmp_path, overwrite=True)
     broken = {key: value for key, value in facts().items() if key != "verdict"}
     with pytest.raises(Exception, match="verdict"):

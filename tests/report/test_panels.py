@@ -57,12 +57,6 @@ def test_honest_probabilities_are_called_so_and_doubled_ones_are_not():
     assert means in doubled["text"]
 
 
-def test_equal_probabilities_stay_in_one_group():
-    truth = np.arange(1000) % 3 == 0
-    said = np.repeat([0.1, 0.9], [700, 300])
-    assert "In 2 of 2 groups" in calibration(truth, said)["text"]
-
-
 def test_groups_are_counted(known, tested, details):
     y, s = tested
     assert [table["column"] for table in known["subgroups"]] == ["town"]
@@ -80,16 +74,6 @@ def test_groups_are_counted(known, tested, details):
     assert (row["recall"]["low"], row["recall"]["high"]) == pytest.approx(
         (interval.low, interval.high)
     )
-
-
-def test_the_own_threshold_and_the_two_best_others_are_shown(tested):
-    boundary = find_boundary(*rows())
-    cuts = {"boundshift": boundary.threshold, "far": 9.0, "low": -9.0, "own": 0.0}
-    cuts |= {"near": boundary.threshold + 0.1, "nearer": boundary.threshold + 0.05}
-    methods = [{"method": name, "threshold": cut} for name, cut in cuts.items()]
-    table = collect_facts(*rows(), test=tested, boundary=boundary, comparison=methods)["comparison"]
-    assert [row["method"] for row in table["rows"]] == ["boundshift", "own", "near", "nearer"]
-    assert set(table["left_out"]) == {"far", "low"}
 
 
 def test_a_lead_of_one_row_is_said():

@@ -42,7 +42,7 @@ def with_groups():
 
 def with_zone():
     zone = find_zone(*rows(400, 120, seed=3), errors=(0.05, 0.1))
-    return report_on(zone=zone, zone_found_here=False)
+    return report_on(zone=zone)
 
 
 CASES = {
@@ -56,7 +56,7 @@ CASES = {
     "groups": with_groups,
     "zone": with_zone,
     "row costs": lambda: report_on(
-        None, RowDetails(row_cost=amounts(890, 7), column="amount"), row_cost=amounts(650, 3)
+        None, RowDetails(row_cost=amounts(890, 7)), row_cost=amounts(650, 3)
     ),
     "paper": lambda: report_on(None, curve="support", test=None, scores="training"),
 }
@@ -73,7 +73,6 @@ def sentences(name):
         *([zone["sentence"], *zone["sides"]] if zone else []),
         *(f"{f['title']} ({f['level']}). {f['text']}" for f in diagnosis["findings"]),
         *(f["advice"] for f in diagnosis["findings"] if f["advice"]),
-        *(f"{c['claim']} ({c['status']}). {c['reason']}" for c in facts["claims"]),
         facts["comparison"]["lead"],
     ]
 

@@ -3,81 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import norm
 
 from boundshift import __version__
-from boundshift._promises.certificate import Certificate
 from boundshift._status import QUIET
 from boundshift._typing import IndexArray
 from boundshift._validation import as_labels
-from boundshift._words import Sentence, at_most, claim, number, percent, sentence, sure
+from boundshift._words import Sentence, at_most, claim, percent, sentence
 from boundshift.exceptions import InvalidInputError
 from boundshift.models._decision import certify_rows
 from boundshift.models._scoring import find_winner
 from boundshift.report._evidence import WHERE
-from boundshift.report._goal import WORDS, Floor, State, keeps, say_floor
+from boundshift.report._goal import WORDS, Goal, State, join, judge_floor, say_cost, say_floor
 from boundshift.report._sentences import (
-    FAIR,
-    MISSED,
     UNPROVED,
     Answer,
-    Diagnosis,
     Finding,
-    Statement,
-    drop_good,
+    Level,
+    advise,
     grade,
-    is_unproved,
     judge_proof,
     judge_rows,
-    say_unproved,
+    lower,
+    say,
+    say_missed,
 )
 from boundshift.rules import ClassFloors, CostMatrix
 
-_DRAWS = 2000
 _OWN = "the model's own decisions"
-
-
-@dataclass(frozen=True, eq=False)
-class ClassEvidence:
-    """What test rows show of many classes; a matrix counts rows by true and by called class."""
-
-    unit: str
-    certificate: Certificate
-    """Its bounds hold for all classes together."""
-    matrix: IndexArray
-    own: IndexArray
-    """Of the model's own decisions: the class with the largest score."""
-    measure: str
-    """What both are compared by."""
-    measured: list[str]
-    """That of the model's own decisions, and of ours."""
-    state: State
-    """Whether ours are better; unsure also where the rows are no test, or lack a class."""
-
-    @property
-    def where(self) -> str:
-        """Which rows were counted, in words."""
-        return f"on {WHERE['test' if self.certificate.certified else 'seen']}"
-
-    @property
-    def names(self) -> list[str]:
-        """What the rows of each class are called."""
-        return [f"{self.unit} of class {label}" for label in self.certificate.labels]
-
-    @property
-    def absent(self) -> list[str]:
-        """What the rows of classes without rows would be called."""
-        sizes = self.certificate.n_samples
-        return [name for name, n in zip(self.names, sizes, strict=True) if not n]
-
-    @property
-    def weakest(self) -> int:
-        """The class with the lowest recall."""
-        return int(np.nanargmax(self.certificate.errors))
+_VALID = (
+    "The bounds hold for all classes together. They are valid only if these rows were used neither "
+    "for training nor for choosing the biases."
+)
 
 
 def class_facts(
@@ -99,73 +61,29 @@ def class_facts(
             f"`{passed[0]}` must be left out in a report on {n_classes} classes, got one. It is "
             "for two classes: fit one class against the rest to use it."
         )
-    unit = str(given.get("unit", "rows"))
-    evidence = _gather(classifier, X, y, unit, confidence, nominal)
-    goal = _judge_goal(classifier.rule, evidence)
-    told = {pair.status: pair.message for pair in classifier.boundaries_.values()}
-    return {
-        "version": __version__,
-        "names": {"unit": unit, "title": given.get("title", f"Telling {n_classes} classes apart")},
-        "confidence": confidence,
-        "n": evidence.matrix.sum(),
-        "status": evidence.certificate.status,
-        "classes": _count_classes(evidence),
-        "matrix": evidence.matrix.tolist(),
-        "comparison": [_summarise(_OWN, evidence.own), _summarise("shifted", evidence.matrix)],
-        "goal": goal,
-        "verdict": _verdict(evidence),
-        "diagnosis": _diagnose(evidence, goal, [told[s] for s in told if s not in QUIET]),
-        "claims": _claims(evidence.certificate),
-    }
-
-
-def _gather(
-    classifier: Any, X: Any, y: ArrayLike, unit: str, confidence: float, nominal: str
-) -> ClassEvidence:
-    """Decide the rows with and without biases, and count."""
-    labels, rule = classifier.classes_.tolist(), classifier.rule
-    true = np.searchsorted(classifier.classes_, as_labels(y, "y"))
-    scores = classifier._response.read(classifier.estimator_, X, classifier.classes_)
-    own, new = find_winner(scores), find_winner(scores + classifier.biases_)
-    matrices = np.zeros((2, len(labels), len(labels)), dtype=np.intp)
-    for matrix, made in zip(matrices, (own, new), strict=True):
-        np.add.at(matrix, (true, made), 1)
-    known: dict[str, Any] = {"confidence": confidence, "joint": True}
-    certificate = certify_rows(true, new != true, tuple(labels), **known)
-    if nominal:
-        certificate = replace(certificate, status="nominal", reason=nominal)
-    n = matrices[1].sum(axis=1)
-    costs, weights = 1.0 - np.eye(len(labels)), (n > 0) / np.count_nonzero(n)
-    if isinstance(rule, CostMatrix):
-        costs = 1000 * rule.losses(labels)
-        weights = rule.total(np.eye(len(labels)), labels, n.tolist())
-    rng, gains = np.random.default_rng(0), np.zeros(_DRAWS)
-    for k in np.flatnonzero(n):  # a bootstrap of the rows of each class
-        change = costs[k, own[true == k]] - costs[k, new[true == k]]
-        values, counts = np.unique(change, return_counts=True)
-        gains += weights[k] * (rng.multinomial(n[k], counts / n[k], _DRAWS) @ values) / n[k]
-    tail = 50 * (1 - confidence)
-    low, high = np.percentile(gains, [tail, 100 - tail])
-    state = State.BETTER if low > 0 else State.WORSE
-    if low <= 0 <= high or not certificate.certified or not n.all():
-        state = State.UNSURE
-    losses = [weights @ ((costs * m).sum(axis=1) / np.maximum(n, 1)) for m in matrices]
-    measure, measured = "mean recall", [percent(1 - loss) for loss in losses]
-    if isinstance(rule, CostMatrix):
-        measure = "the cost of 1,000 decisions"
-        measured = [number(x, ",.0f" if abs(x) >= 1000 else ".4g") for x in losses]
-    return ClassEvidence(unit, certificate, matrices[1], matrices[0], measure, measured, state)
-
-
-def _count_classes(evidence: ClassEvidence) -> list[dict[str, Any]]:
-    certificate, called = evidence.certificate, evidence.matrix.sum(axis=0)
+    title = given.get("title", f"Telling {n_classes} classes apart")
+    known = ClassEvidence(classifier, X, y, confidence, nominal, str(given.get("unit", "rows")))
+    certificate, goal = known.certificate, known.judge_goal()
     with np.errstate(invalid="ignore"):  # without rows a share is NaN, which is written as None
-        recall, before = (np.diag(m) / m.sum(axis=1) for m in (evidence.matrix, evidence.own))
-        precision = np.diag(evidence.matrix) / called
+        recall, before = (np.diag(m) / m.sum(axis=1) for m in (known.matrix, known.own))
+        precision = np.diag(known.matrix) / known.matrix.sum(axis=0)
     titles = ("label", "n", "recall", "recall_before", "most_missed", "precision")
     bounds = certificate.error_bounds
     columns = (certificate.labels, certificate.n_samples, recall, before, bounds, precision)
-    return [dict(zip(titles, row, strict=True)) for row in zip(*columns, strict=True)]
+    told = {pair.status: pair.message for pair in classifier.boundaries_.values()}
+    return {
+        "version": __version__,
+        "names": {"unit": known.unit, "title": title},
+        "confidence": confidence,
+        "n": known.matrix.sum(),
+        "status": certificate.status,
+        "classes": [dict(zip(titles, row, strict=True)) for row in zip(*columns, strict=True)],
+        "matrix": known.matrix.tolist(),
+        "comparison": [_summarise(_OWN, known.own), _summarise("shifted", known.matrix)],
+        "goal": goal,
+        "verdict": known.verdict(),
+        "diagnosis": known.diagnose(goal, [told[s] for s in told if s not in QUIET]),
+    }
 
 
 def _summarise(method: str, matrix: IndexArray) -> dict[str, Any]:
@@ -182,171 +100,173 @@ def _summarise(method: str, matrix: IndexArray) -> dict[str, Any]:
     }
 
 
-def _judge_goal(rule: Any, evidence: ClassEvidence) -> dict[str, Any] | None:
-    """Say whether floors are met, or what decisions cost; None where neither was asked for."""
-    certificate, state, parts, floors = evidence.certificate, evidence.state, [], []
-    if isinstance(rule, CostMatrix):
-        before, now = evidence.measured
-        wish = "the least cost, by the cost of each mistake"
-        word = {State.BETTER: "Lower cost", State.WORSE: "Higher cost"}.get(
-            state, "Not shown" if evidence.absent or not certificate.certified else "May be chance"
+class ClassEvidence:
+    """What test rows show of many classes; a matrix counts rows by true and by called class."""
+
+    def __init__(
+        self, classifier: Any, X: Any, y: ArrayLike, confidence: float, nominal: str, unit: str
+    ) -> None:
+        labels, self.rule, self.unit = classifier.classes_.tolist(), classifier.rule, unit
+        true, k = np.searchsorted(classifier.classes_, as_labels(y, "y")), len(labels)
+        scores = classifier._response.read(classifier.estimator_, X, classifier.classes_)
+        own, new = find_winner(scores), find_winner(scores + classifier.biases_)
+        self.own, self.matrix = (
+            np.bincount(k * true + made, minlength=k * k).reshape(k, k) for made in (own, new)
         )
-        cost = f"1,000 decisions cost {now} {evidence.where} instead of {before} by {_OWN}."
-        parts = [Sentence(f"{word}: {cost}")]
-    elif isinstance(rule, ClassFloors):
-        wishes, states = [], []
-        for label, asked in rule.recall.items():
-            k = certificate.labels.index(label)
-            wishes.append(f"at least {100 * asked:.6g}% of {evidence.names[k]}")
-            if not certificate.n_samples[k]:
-                states.append(State.REACHED)
-                parts.append(Sentence(f"There are no rows of class {label}."))
-                continue
-            reached, shown = 1 - certificate.errors[k], 1 - certificate.error_bounds[k]
-            each = State.REACHED if keeps("recall", asked, reached) else State.MISSED
-            if certificate.certified and keeps("recall", asked, shown):
-                each = State.MET
-            bound = shown if certificate.certified else None
-            item = Floor(f"class {label}", asked, reached, bound, False, each)
-            parts += say_floor(item, evidence.where, certificate.confidence, several=True)
-            states.append(each)
-            floors.append(item)
-        state = next(state for state in WORDS if state in states)
-        wish, word = f"find {' and '.join(wishes)}", WORDS[state]
-    else:
-        return None
-    parts = [Sentence(f"Goal: {wish}."), *parts]
-    told = " ".join(part.text for part in parts)
-    return {"state": state, "word": word, "parts": parts, "sentence": told, "floors": floors}
+        known: dict[str, Any] = {"confidence": confidence, "joint": True}
+        self.certificate = certify_rows(true, new != true, tuple(labels), **known)
+        if nominal:
+            self.certificate = replace(self.certificate, status="nominal", reason=nominal)
+        self.where = f"on {WHERE['seen' if nominal else 'test']}"
+        self.names = [f"{unit} of class {label}" for label in labels]
+        n = self.matrix.sum(axis=1)
+        self.absent = [name for name, size in zip(self.names, n, strict=True) if not size]
+        self.weakest = int(np.nanargmax(self.certificate.errors))
+        # What both decisions are compared by: the cost, or the shares missed.
+        costs, weights = 1.0 - np.eye(k), (n > 0) / np.count_nonzero(n)
+        if isinstance(self.rule, CostMatrix):
+            costs = 1000 * self.rule.losses(labels)
+            weights = self.rule.total(np.eye(k), labels, n.tolist())
+        share = weights[true] / n[true]
+        losses = [float(share @ costs[true, made]) for made in (own, new)]
+        gain = costs[true, own] - costs[true, new]
+        error = gain - (np.bincount(true, gain, k) / np.maximum(n, 1))[true]
+        reach = norm.ppf((1 + confidence) / 2) * np.sqrt(np.sum((share * error) ** 2))
+        self.state = State.BETTER if losses[1] < losses[0] else State.WORSE
+        if abs(losses[0] - losses[1]) <= reach or nominal or self.absent:
+            self.state = State.UNSURE
+        self.measure, self.measured = "mean recall", [percent(1 - loss) for loss in losses]
+        if isinstance(self.rule, CostMatrix):
+            self.measure, self.measured = "the cost of 1,000 decisions", list(map(say_cost, losses))
 
+    def judge_goal(self) -> Goal | None:
+        """Say whether floors are met, or what decisions cost; None where neither was asked for."""
+        certificate, state, floors = self.certificate, self.state, []
+        if isinstance(self.rule, CostMatrix):
+            before, now = self.measured
+            wish = "the least cost, by the cost of each mistake"
+            words = {State.BETTER: "Lower cost", State.WORSE: "Higher cost"}
+            word = words.get(state, "Not shown to be lower")
+            cost = f"1,000 decisions cost {now} {self.where} instead of {before} by {_OWN}."
+            parts = [Sentence(f"{word}: {cost}")]
+        elif isinstance(self.rule, ClassFloors):
+            parts, wishes = [], []
+            for label, asked in self.rule.recall.items():
+                k = certificate.labels.index(label)
+                wishes.append(f"at least {100 * asked:.6g}% of {self.names[k]}")
+                if not certificate.n_samples[k]:
+                    parts.append(Sentence(f"There are no rows of class {label}."))
+                    continue
+                shown = 1 - certificate.error_bounds[k] if certificate.certified else None
+                item = judge_floor(f"class {label}", asked, 1 - certificate.errors[k], shown)
+                parts += say_floor(item, self.where, certificate.confidence, several=True)
+                floors.append(item)
+            states = [item.state for item in floors]
+            states += [State.REACHED] * (len(wishes) - len(floors))
+            state = next(state for state in WORDS if state in states)
+            wish, word = f"find {' and '.join(wishes)}", WORDS[state]
+        else:
+            return None
+        parts = [Sentence(f"Goal: {wish}."), *parts]
+        return Goal(state, word, join(parts), parts, floors)
 
-def _verdict(evidence: ClassEvidence) -> dict[str, Any]:
-    """Say how many rows are found, and missed of the weakest class; only a bound is certified."""
-    certificate, k = evidence.certificate, evidence.weakest
-    before, now = (_summarise("", m)["mean recall"] for m in (evidence.own, evidence.matrix))
-    change = "as" if before == now else f"instead of {percent(before)}"
-    seen = np.count_nonzero(certificate.n_samples)
-    among = f" of the {seen} class{'es' if seen > 1 else ''} with rows" if evidence.absent else ""
-    parts = [Sentence(f"Mean recall{among} is {percent(now)} {change} by {_OWN}.")]
-    n, label = certificate.n_samples[k], certificate.labels[k]
-    missed, once = (round(100 - 100 * m[k, k] / n) for m in (evidence.matrix, evidence.own))
-    told = f"The weakest class is {label}: of 100 {evidence.unit} {missed} are missed"
-    told += " as before" if missed == once else f" instead of {once}"
-    note = f"Nothing here is certified. {sentence(certificate.reason)}"
-    if certificate.certified:
-        bound = claim(f"at most {at_most(certificate.error_bounds[k])}", certificate.confidence)
-        parts += [Sentence(f"{told},"), Sentence(f"{bound}.", "certified")]
-        note = f"Measured on {evidence.matrix.sum():,} test rows. {_VALID} The rest are estimates."
-    else:
-        parts.append(Sentence(f"{told}."))
-    told = " ".join(part.text for part in parts)
-    return {"sentence": told, "parts": parts, "status": certificate.status, "note": note}
-
-
-_VALID = (
-    "The bounds hold for all classes together. They are valid only if these rows were used neither "
-    "for training nor for choosing the biases."
-)
-
-
-def _diagnose(
-    evidence: ClassEvidence, goal: Mapping[str, Any] | None, doubts: list[str]
-) -> Diagnosis:
-    """Collect strong and weak points; the worst one decides what to do next."""
-    certificate, chance = evidence.certificate, len(evidence.matrix) - 1
-    total = sum(certificate.error_bounds)
-    text = (
-        f"With {sure(certificate.confidence)}, the shares of each class that are missed add up to "
-        f"at most {at_most(total)} in the long run. By chance they add up to {chance}00%."
-    )
-    rarest = evidence.names[int(np.argmin(certificate.n_samples))]
-    proof = judge_proof(certificate, total / chance, text, rarest)
-    weak, change, precision = _recall(evidence), _change(evidence), _precision(evidence)
-    confidence = 1 - (1 - certificate.confidence) / len(certificate.labels)
-    unproved = [
-        say_unproved(floor, f"{evidence.unit} of {floor.name}", confidence)
-        for floor in (goal or {"floors": []})["floors"]
-        if is_unproved(floor)
-    ]
-    rows = judge_rows(certificate, evidence.names, unproved)
-    candidates = [proof, weak, change, precision, rows]
-    findings = [finding for finding in candidates if finding is not None]
-    findings += [Finding("status", "caution", "The biases need a second look", d) for d in doubts]
-    has_floors = goal is not None and goal["state"] in WORDS
-    start = "Improve it" if weak.level == "bad" else "Use it with care, or improve it"
-    told = f"{start}: {weak.title[0].lower()}{weak.title[1:]}. {weak.advice}"
-    answer: Answer = "improve it"
-    if proof.level == "bad":
-        answer, told = "do not use it", f"{UNPROVED} {proof.advice}"
-    elif evidence.absent:
+    def verdict(self) -> dict[str, Any]:
+        """Say how many rows are found, and missed of the weakest class; a bound is certified."""
+        certificate, k = self.certificate, self.weakest
+        before, now = (_summarise("", m)["mean recall"] for m in (self.own, self.matrix))
+        change = "as" if before == now else f"instead of {percent(before)}"
+        among = f" of the {np.count_nonzero(certificate.n_samples)} classes with rows"
+        told = f"Mean recall{among if self.absent else ''} is {percent(now)} {change} by {_OWN}."
+        parts, (once, missed) = (
+            [Sentence(told)],
+            (
+                round(100 - 100 * m[k, k] / certificate.n_samples[k])
+                for m in (self.own, self.matrix)
+            ),
+        )
+        change = "as before" if missed == once else f"instead of {once}"
         told = (
-            f"Add {' and '.join(evidence.absent)} first: no recall is known without them, and "
-            "a comparison would leave them out."
+            f"The weakest class is {certificate.labels[k]}: of 100 {self.unit} {missed} are missed"
         )
-    elif goal is not None and goal["state"] == State.MISSED:
-        told = f"{MISSED} Train a better model, fit it on more rows, or ask for less."
-    elif evidence.state == State.WORSE and not has_floors:
-        told = f"Use {_OWN}: by {evidence.measure} they are better on these rows."
-    elif weak.level == "good":
-        answer, told = "use it", "Use it: most rows of every class are found."
-        if unproved:
-            told += f" But the goal is not proved. {rows.advice}"
-        elif precision is not None:
-            told += f" But m{precision.title[1:]}."
-    return Diagnosis(drop_good(findings, certificate), answer, told)
+        note = f"Nothing here is certified. {sentence(certificate.reason)}"
+        if certificate.certified:
+            bound = claim(f"at most {at_most(certificate.error_bounds[k])}", certificate.confidence)
+            parts += [Sentence(f"{told} {change},"), Sentence(f"{bound}.", "certified")]
+            note = f"Measured on {self.matrix.sum():,} test rows. {_VALID} The rest are estimates."
+        else:
+            parts.append(Sentence(f"{told} {change}."))
+        return say(parts, certificate.status, note)
 
+    def diagnose(self, goal: Goal | None, doubts: list[str]) -> dict[str, Any]:
+        """Collect strong and weak points; the worst one decides what to do next."""
+        certificate, floors = self.certificate, [] if goal is None else goal.floors
+        rarest = self.names[int(np.argmin(certificate.n_samples))]
+        proof = judge_proof(certificate, sum(certificate.error_bounds), rarest)
+        whose = {floor.name: f"{self.unit} of {floor.name}" for floor in floors}
+        rows = judge_rows(certificate, self.names, floors, whose)
+        weak, precision = self._recall(), self._precision()
+        findings: list[Finding | None] = [proof, weak, self._change(), precision, rows]
+        findings += [
+            Finding("status", "caution", "The biases need a second look", d) for d in doubts
+        ]
+        start = "Improve it" if weak.level == "bad" else "Use it with care, or improve it"
+        told = f"{start}: {lower(weak.title)}. {weak.advice}"
+        answer: Answer = "improve it"
+        state = self.state if goal is None else goal.state
+        if proof.level == "bad":
+            answer, told = "do not use it", f"{UNPROVED} {proof.advice}"
+        elif self.absent:
+            told = f"Add {' and '.join(self.absent)} first: no recall is known without them."
+        elif state == State.MISSED:
+            told = say_missed("fit it on more rows")
+        elif state == State.WORSE:
+            told = f"Use {_OWN}: by {self.measure} they are better on these rows."
+        elif weak.level == "good":
+            answer, told = "use it", "Use it: most rows of every class are found."
+            if state == State.REACHED:
+                told += f" But the goal is not proved. {rows.advice}"
+            elif precision is not None:
+                told += f" But {lower(precision.title)}."
+        return advise(findings, certificate, answer, told)
 
-def _recall(evidence: ClassEvidence) -> Finding:
-    """Say how many rows of the weakest class are missed, and what most of them are called."""
-    k, labels = evidence.weakest, evidence.certificate.labels
-    missed, others = evidence.certificate.wrong[k], evidence.matrix[k].copy()
-    others[k] = -1
-    j = int(np.argmax(others))
-    text = f"Of {evidence.matrix[k].sum():,} {evidence.names[k]}, {missed:,} are missed"
-    text += f"; {others[j]:,} of these are called class {labels[j]}." if missed else "."
-    advice = (
-        f"Look for features that tell class {labels[k]} from class {labels[j]}, or for wrong "
-        "labels of their rows."
-    )
-    every = "every class with rows" if evidence.absent else "every class"
-    return grade(
-        "recall",
-        evidence.certificate.errors[k],
-        text,
-        (0.2, "good", f"The recall of {every} is high", ""),
-        (0.5, "caution", f"The recall of class {labels[k]} is low", advice),
-        (1.0, "bad", f"Most rows of class {labels[k]} are missed", advice),
-    )
+    def _recall(self) -> Finding:
+        """Say how many rows of the weakest class are missed, and what most of them are called."""
+        k, labels = self.weakest, self.certificate.labels
+        missed, others = self.certificate.wrong[k], self.matrix[k].copy()
+        others[k] = -1
+        j = int(np.argmax(others))
+        text = f"Of {self.matrix[k].sum():,} {self.names[k]}, {missed:,} are missed"
+        text += f"; {others[j]:,} of these are called class {labels[j]}." if missed else "."
+        advice = (
+            f"Look for features that tell class {labels[k]} from class {labels[j]}, or for wrong "
+            "labels of their rows."
+        )
+        every = "every class with rows" if self.absent else "every class"
+        return grade(
+            "recall",
+            self.certificate.errors[k],
+            text,
+            (0.2, "good", f"The recall of {every} is high", ""),
+            (0.5, "caution", f"The recall of class {labels[k]} is low", advice),
+            (1.0, "bad", f"Most rows of class {labels[k]} are missed", advice),
+        )
 
+    def _change(self) -> Finding:
+        """Say whether the decisions are better than the model's own."""
+        known: dict[State, tuple[Level, str]] = {
+            State.BETTER: ("good", "Better"),
+            State.WORSE: ("bad", "Worse"),
+        }
+        level, word = known.get(self.state, ("caution", "Not shown to be better"))
+        text = f"By {self.measure}: {self.measured[1]} instead of {self.measured[0]}."
+        return Finding("change", level, f"{word} than {_OWN}", text)
 
-def _change(evidence: ClassEvidence) -> Finding | None:
-    if evidence.absent:  # what is compared would lack a class
-        return None
-    before, now = evidence.measured
-    text = f"By {evidence.measure}: {now} instead of {before}"
-    if evidence.state == State.BETTER:
-        return Finding("change", "good", f"Better than {_OWN}", f"{text}.")
-    if evidence.state == State.WORSE:
-        return Finding("change", "bad", f"Worse than {_OWN}", f"{text}.")
-    why = f"; may be chance ({100 * evidence.certificate.confidence:.6g}%, by resampling)"
-    text += f"{why if evidence.certificate.certified else ' on rows that are no test'}."
-    return Finding("change", "caution", f"Not shown to be better than {_OWN}", text)
-
-
-def _precision(evidence: ClassEvidence) -> Finding | None:
-    """Warn if most rows that are called a class are of another one."""
-    called, right = evidence.matrix.sum(axis=0), np.diag(evidence.matrix)
-    k = int(np.argmin(np.where(called > 0, right / np.maximum(called, 1), 1.0)))
-    if 2 * right[k] >= called[k]:
-        return None
-    name = f"{evidence.unit} called class {evidence.certificate.labels[k]}"
-    text = f"Of {called[k]:,} {name}, {right[k]:,} belong to it."
-    return Finding("precision", "caution", f"Most {name} belong to another", text)
-
-
-def _claims(certificate: Certificate) -> list[Statement]:
-    told = f"The share missed of each class is at most its bound ({sure(certificate.confidence)})"
-    rest = "Recall, precision and the comparison"
-    if certificate.certified:
-        return [Statement(told, "certified", _VALID), Statement(rest, "estimate", FAIR)]
-    return [Statement(rest, "nominal", sentence(certificate.reason))]
+    def _precision(self) -> Finding | None:
+        """Warn if most rows that are called a class are of another one."""
+        called, right = self.matrix.sum(axis=0), np.diag(self.matrix)
+        k = int(np.argmin(np.where(called > 0, right / np.maximum(called, 1), 1.0)))
+        if 2 * right[k] >= called[k]:
+            return None
+        name = f"{self.unit} called class {self.certificate.labels[k]}"
+        text = f"Of {called[k]:,} {name}, {right[k]:,} belong to it."
+        return Finding("precision", "caution", f"Most {name} belong to another", text)

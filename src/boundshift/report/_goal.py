@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import ceil, floor, log10
@@ -11,22 +10,10 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
-from boundshift._promises.certificate import Certificate
-from boundshift._promises.certify import certify
-from boundshift._promises.comparison import compare_boundaries
 from boundshift._status import Status
-from boundshift._typing import BoolArray, FloatArray
-from boundshift._words import (
-    Sentence,
-    at_least,
-    at_most,
-    claim,
-    number,
-    percent,
-    sure,
-)
+from boundshift._words import Sentence, at_least, at_most, claim, number, percent, sure
 from boundshift.curves import Claim
-from boundshift.report._evidence import Evidence
+from boundshift.report._evidence import Evidence, PairedRows
 from boundshift.rules import Cost, Floors, GMean, Rule
 from boundshift.rules._floors import Rate, missed_by, reached_rates
 
@@ -39,8 +26,6 @@ _WISHES = {
     "npv": "be right in at least {share} of {names.unit} that are not flagged (npv)",
     "flagged": "flag at most {share} of {names.unit}",
 }
-
-
 _OF_CLASS = ("specificity", "recall")
 
 
@@ -63,57 +48,40 @@ class State(StrEnum):
 WORDS = {State.MISSED: "Missed", State.REACHED: "Not proved", State.MET: "Met"}
 
 
-def _amount(value: float) -> str:
+def say_cost(value: float) -> str:
+    """Return the cost of 1,000 decisions."""
     return number(value, ",.0f" if 1000 <= abs(value) < 1e12 else ".4g")
 
 
-@dataclass(frozen=True)
 class Aim:
-    """The quantity that a rule makes best, from both error rates and the share of positives."""
+    """The quantity that a rule makes best; of floors, among boundaries that keep them."""
 
-    title: str
-    measure: Callable[[FloatArray, FloatArray, float], FloatArray]
-    wish: str
-    greater: bool
-    """Whether more of it is better."""
-    text: Callable[[float], str]
-    by_share: bool
-    """Whether it depends on the share of positives."""
-    monotone: bool
-    """Whether it gets worse with each error rate, so that bounds of both bound it."""
-    amounts: bool
-    """Whether it is the cost of 1,000 decisions."""
-
-
-def _is_capacity(rule: Rule) -> bool:
-    return isinstance(rule, Rate) and rule.rate == "flagged"
-
-
-def aim_of(rule: Rule) -> Aim:
-    """Return what a rule makes best; of floors, what is best among boundaries that keep them."""
-    if isinstance(rule, Floors):
+    def __init__(self, evidence: Evidence) -> None:
+        rule: Rule = evidence.boundary.rule
+        if isinstance(rule, Floors):
+            rule = rule.objective
         # Of boundaries that use a capacity, the one that finds the most is best.
-        return aim_of(Rate("recall") if _is_capacity(rule.objective) else rule.objective)
-    factor, title, text = 1, rule.title, percent if rule.in_percent else _decimals
-    wish = f"the greatest {title}" if rule.maximised else f"{title} as low as possible"
-    if isinstance(rule, Cost):
-        miss, alarm = rule.false_negative, rule.false_positive
-        wish = f"the least cost, where a miss costs {miss:g} and a false alarm {alarm:g}"
-        factor, title, text = _PER, "cost of 1,000 decisions", _amount
-    return Aim(
-        title,
-        lambda u, v, share: factor * rule.measure(u, v, share),
-        wish,
-        greater=rule.maximised,
-        text=text,
-        by_share=rule.depends_on_prevalence,
-        monotone=rule.monotone,
-        amounts=isinstance(rule, Cost),
-    )
+        self.is_capacity = isinstance(rule, Rate) and rule.rate == "flagged"
+        self.rule = Rate("recall") if self.is_capacity else rule
+        self.is_cost, self.share = isinstance(rule, Cost), evidence.prevalence
+        self.title = "cost of 1,000 decisions" if self.is_cost else self.rule.title
+        self.greater = self.rule.maximised
 
+    def of(self, negative: Any, positive: Any) -> Any:
+        """Return it at both error rates."""
+        value = self.rule.measure(np.asarray(negative), np.asarray(positive), self.share)
+        return _PER * value if self.is_cost else value
 
-def _decimals(value: float) -> str:
-    return number(value, ".3f")
+    def text(self, value: float) -> str:
+        """Return a value in words."""
+        if self.is_cost:
+            return say_cost(value)
+        return percent(value) if self.rule.in_percent else number(value, ".3f")
+
+    def gain(self, rows: PairedRows, confidence: float) -> tuple[float, float]:
+        """Return the interval of its difference between two decisions on the same rows."""
+        n_draws = _FEW_DRAWS if self.rule.costly else _DRAWS
+        return rows.gain_interval(self.of, confidence, n_draws)
 
 
 @dataclass(frozen=True)
@@ -124,8 +92,7 @@ class Floor:
     asked: float
     reached: float
     shown: float | None
-    promised: bool
-    """By the choice itself, and not shown by these rows alone."""
+    promised: bool  # by the choice itself, and not shown by these rows alone
     state: State
 
 
@@ -133,21 +100,13 @@ class Floor:
 class Compared:
     """A quantity now and at the model's own threshold, with the interval of the difference."""
 
-    title: str
     now: float
     before: float
-    difference: tuple[float, float] | None
-    """None for rows in clusters, which are not independent."""
+    difference: tuple[float, float] | None  # None for rows in clusters
+    may_be_chance: bool
     state: State
-    shown: float | None
-    """Its bound, where one is certified."""
-    prices: dict[str, float] | None
-    """Of a cost of each error, as opposed to each row."""
-
-    @property
-    def may_be_chance(self) -> bool:
-        """Whether no interval of the difference excludes 0."""
-        return self.difference is None or self.difference[0] <= 0 <= self.difference[1]
+    shown: float | None  # its bound, where one is certified
+    prices: dict[str, float] | None  # of a cost of each error, as opposed to each row
 
 
 @dataclass(frozen=True)
@@ -159,7 +118,7 @@ class Goal:
     sentence: str
     parts: list[Sentence]
     floors: list[Floor]
-    aim: Compared
+    aim: Compared | None = None
 
 
 def judge_goal(evidence: Evidence) -> Goal | None:
@@ -167,27 +126,28 @@ def judge_goal(evidence: Evidence) -> Goal | None:
 
     A floor is met where a bound shows it, or the choice itself has promised it.
     """
-    boundary, rows = evidence.boundary, evidence.rows
+    boundary, aim = evidence.boundary, Aim(evidence)
     floors = boundary.rule if isinstance(boundary.rule, Floors) else None
-    objective = boundary.rule if floors is None else floors.objective
-    default = GMean() if floors is not None else boundary.curve.default_rule
-    is_default = isinstance(objective, type(default)) or _is_capacity(objective)
-    if floors is None and is_default and rows.amount is None:
+    default = boundary.curve.default_rule if floors is None else GMean()
+    is_default = isinstance(aim.rule, type(default)) or aim.is_capacity
+    if floors is None and is_default and evidence.rows.cost is None:
         return None
     items = [] if floors is None else _judge_floors(floors, evidence)
-    aim = aim_of(objective)
-    if not rows.shares:
-        column = evidence.details.column
-        by = f"by column '{column}'" if column else "by the cost of each row"
-        aim = replace(aim, wish=f"the least cost of wrong decisions, {by}")
-    best = _compare(aim, objective, evidence)
-    state = next((s for s in WORDS if s in [item.state for item in items]), best.state)
-    parts = [Sentence(f"Goal: {_wish(aim, items, evidence, is_default)}.")]
+    best = _compare(aim, evidence)
+    wishes = [
+        _WISHES[item.name].format(share=f"{100 * item.asked:.6g}%", names=evidence.names)
+        for item in items
+    ]
+    if not (items and is_default):
+        wishes.append(f"then {_wish(aim, evidence)}" if items else _wish(aim, evidence))
+    wish = " and ".join([", ".join(wishes[:-1]), wishes[-1]] if wishes[1:] else wishes)
+    parts = [Sentence(f"Goal: {wish}.")]
     for item in items:
-        several = len(items) > 1
-        parts += say_floor(item, _where(item, evidence), evidence.confidence, several=several)
+        where = _where(item, evidence)
+        parts += say_floor(item, where, evidence.confidence, several=len(items) > 1)
     if floors is None or not is_default:
         parts += _say_best(aim, best, evidence, alone=floors is None)
+    state = next((s for s in WORDS if s in [item.state for item in items]), best.state)
     if state != State.MET and boundary.status in (Status.UNMET, Status.NOT_PROMISED):
         message = boundary.message
         if evidence.judged_on != "deciding":
@@ -200,23 +160,22 @@ def judge_goal(evidence: Evidence) -> Goal | None:
     else:
         chance = ", may be chance" if best.may_be_chance else ""
         word = f"{_better(aim, best)} than at the model's own threshold{chance}"
-    return Goal(state, word, " ".join(part.text for part in parts), parts, items, best)
+    return Goal(state, word, join(parts), parts, items, best)
 
 
-def _wish(aim: Aim, items: list[Floor], evidence: Evidence, is_default: bool) -> str:
-    """Return what was asked for: floors, then what is best, and how rows are counted."""
-    wishes = [
-        _WISHES[item.name].format(share=f"{100 * item.asked:.6g}%", names=evidence.names)
-        for item in items
-    ]
-    if not (items and is_default):
-        wishes.append(f"then {aim.wish}" if items else aim.wish)
-    wish = " and ".join([", ".join(wishes[:-1]), wishes[-1]] if wishes[1:] else wishes)
-    if evidence.rows.amount is None or not evidence.rows.shares:
-        return wish
-    column = evidence.details.column
-    by = f"its weight in column '{column}'" if column else "its weight"
-    return f"{wish}, each row counted by {by}"
+def join(parts: list[Sentence]) -> str:
+    """Return the text of all parts."""
+    return " ".join(part.text for part in parts)
+
+
+def _wish(aim: Aim, evidence: Evidence) -> str:
+    rule = aim.rule
+    if evidence.rows.cost is not None:
+        return "the least cost of wrong decisions, by the cost of each row"
+    if isinstance(rule, Cost):
+        costs = f"a miss costs {rule.false_negative:g} and a false alarm {rule.false_positive:g}"
+        return f"the least cost, where {costs}"
+    return f"the greatest {aim.title}" if aim.greater else f"{aim.title} as low as possible"
 
 
 def keeps(name: str, limit: float, value: float) -> bool:
@@ -224,86 +183,78 @@ def keeps(name: str, limit: float, value: float) -> bool:
     return float(missed_by(name, limit, np.array([value]))[0]) == 0.0
 
 
-def _reached(errors: tuple[float, float], share: float) -> dict[str, float]:
+def judge_floor(
+    name: str, asked: float, reached: float, shown: float | None, *, promised: bool = False
+) -> Floor:
+    """Return a floor with its state; without a bound `shown` is None."""
+    met = shown is not None and keeps(name, asked, shown)
+    state = State.REACHED if keeps(name, asked, reached) else State.MISSED
+    state = State.MET if met or promised else state
+    return Floor(name, asked, reached, shown, promised and not met, state)
+
+
+def rates_at(errors: tuple[float, float], share: float) -> dict[str, float]:
+    """Return every rate that a floor may ask for."""
     flagged, missed = (np.array([error]) for error in errors)
     rates = reached_rates(flagged, missed, (1 - share, share))
     return {name: float(rate[0]) for name, rate in rates.items()}
 
 
-def bound_rate(certificate: Certificate, name: str, share: float, **prices: float) -> float:
-    """Return a bound that holds together with those of the other rates, as the page has them."""
-    # A rate needs two bounds: of the three of false alarms, misses and hits that hold together.
-    level = 1 - 2 / 3 * (1 - certificate.confidence)
-    return certificate.at(level).rate(name, share, **prices)
-
-
-def keeps_all(rule: Floors, errors: tuple[float, float], share: float) -> bool:
-    """Return whether error rates keep all floors."""
-    rates = _reached(errors, share)
-    return all(keeps(name, asked, rates[name]) for name, asked in rule.asked.items())
-
-
 def _judge_floors(rule: Floors, evidence: Evidence) -> list[Floor]:
     """Return each floor with what is reached on these rows and what is shown of it."""
     boundary, certificate = evidence.boundary, evidence.shifted
-    prevalence = evidence.weighted_prevalence
-    # Weighted rates have no bound.
-    certified = certificate.certified and evidence.rows.amount is None
-    rates = _reached(evidence.rows.errors("new"), prevalence)
+    reached = rates_at(evidence.rows.errors("new"), evidence.prevalence)
     each = certificate.at(1 - (1 - certificate.confidence) / len(rule.asked))
-    shown = {
-        "recall": 1 - each.error_bounds[1],
-        "specificity": 1 - each.error_bounds[0],
-        **{name: bound_rate(each, name, prevalence) for name in ("precision", "npv", "flagged")},
-    }
-    bounded = dict.fromkeys(shown, certified)
-    if evidence.clustered is not None:  # a bet on clusters follows from no counts
-        known: dict[str, Any] = {"cluster": evidence.details.cluster, "confidence": each.confidence}
-        rows = evidence.rows.is_positive, evidence.scores
-        each = certify(*rows, boundary.threshold, pos_label=True, **known)
-        for i, name in enumerate(_OF_CLASS):
-            rates[name], shown[name] = 1 - each.errors[i], 1 - each.error_bounds[i]
-            bounded[name] = each.certified
+    shown: dict[str, float | None] = dict.fromkeys(reached)
+    if certificate.certified:
+        rates = ("precision", "npv", "flagged")
+        shown = {name: each.rate(name, evidence.prevalence) for name in rates}
+    if evidence.clustered:  # a bet on clusters follows from no counts
+        each = evidence.certify_clusters(boundary.threshold, each.confidence)
+        reached |= {name: 1 - each.errors[i] for i, name in enumerate(_OF_CLASS)}
+    if evidence.certificate.certified:
+        shown |= {name: 1 - each.error_bounds[i] for i, name in enumerate(_OF_CLASS)}
     promised = (
         not evidence.tested
-        and certified
+        and certificate.certified
         and boundary.status is Status.OPTIMAL
         and boundary.curve.claim is Claim.HIGH_PROBABILITY
     )
     items = []
     for name, asked in rule.asked.items():
-        met = bounded[name] and keeps(name, asked, shown[name])
-        kept = keeps(name, asked, rates[name])
-        if name == "flagged" and _is_counted(rates[name], evidence):
-            kept = kept or _may_be_chance(evidence.rows.new, asked, evidence.confidence)
-        state = State.REACHED if kept else State.MISSED
-        state = State.MET if met or promised else state
-        bound = shown[name] if bounded[name] else None
-        items.append(Floor(name, asked, rates[name], bound, promised and not met, state))
+        item = judge_floor(name, asked, reached[name], shown[name], promised=promised)
+        if item.state == State.MISSED and _may_be_chance(item, evidence):
+            item = replace(item, state=State.REACHED)
+        items.append(item)
     return items
 
 
-def _is_counted(share: float, evidence: Evidence) -> bool:
+def _is_counted(item: Floor, evidence: Evidence) -> bool:
     """Return whether a share flagged is that of these rows, not of another prevalence."""
-    return evidence.rows.amount is None and abs(share - float(np.mean(evidence.rows.new))) < 1e-9
+    share = float(np.mean(evidence.rows.new))
+    return item.name == "flagged" and abs(item.reached - share) < 1e-9
 
 
-def _may_be_chance(flagged: BoolArray, share: float, confidence: float) -> bool:
+def _may_be_chance(item: Floor, evidence: Evidence) -> bool:
     """Return whether chance alone may flag so many rows where the cap is the true share."""
-    return bool(binom.sf(flagged.sum() - 1, len(flagged), share) > 1 - confidence)
+    flagged, n = evidence.rows.new.sum(), len(evidence.rows.new)
+    beyond = float(binom.sf(flagged - 1, n, item.asked))
+    return _is_counted(item, evidence) and beyond > 1 - evidence.confidence
 
 
 def _where(item: Floor, evidence: Evidence) -> str:
     """Return which rows were counted, and for a capacity how many were flagged."""
-    flagged = evidence.rows.new
-    if evidence.clustered is not None and item.name in _OF_CLASS:
+    if evidence.clustered and item.name in _OF_CLASS:
         return f"{evidence.where}, averaged over clusters"
-    if item.name != "flagged" or not _is_counted(item.reached, evidence):
+    if not _is_counted(item, evidence):
         return evidence.where
-    asked = int(item.asked * len(flagged) + 1e-9)
-    told = f"{evidence.where}, {flagged.sum():,} of {len(flagged):,} where {asked:,} were asked for"
+    n = len(evidence.rows.new)
+    asked = int(item.asked * n + 1e-9)
     chance = item.state == State.REACHED and item.reached > item.asked
-    return f"{told}, which may be chance" if chance else told
+    return (
+        f"{evidence.where}, {evidence.rows.new.sum():,} of {n:,} where {asked:,} were asked for"
+        f"{', which may be chance' if chance else ''}"
+    )
 
 
 def say_floor(item: Floor, where: str, confidence: float, *, several: bool) -> list[Sentence]:
@@ -314,78 +265,62 @@ def say_floor(item: Floor, where: str, confidence: float, *, several: bool) -> l
         together = " in all floors together"
     start = f"{word}: {percent(item.reached)} {where}"
     if item.promised:
-        promise = f"promised with {sure(confidence)}{together} when the threshold was chosen."
-        return [Sentence(f"{start};"), Sentence(promise, "certified")]
-    if item.shown is None:
+        bound = f"promised with {sure(confidence)}{together} when the threshold was chosen."
+    elif item.shown is None:
         return [Sentence(f"{start}; this share is not certified.")]
-    bound = f"at least {at_least(item.shown)}"
-    if item.name == "flagged":
-        bound = f"at most {at_most(item.shown)}"
-    bound = f"{claim(bound, confidence)}{together}."
+    else:
+        least, most = f"at least {at_least(item.shown)}", f"at most {at_most(item.shown)}"
+        bound = f"{claim(most if item.name == 'flagged' else least, confidence)}{together}."
     return [Sentence(f"{start};"), Sentence(bound, "certified")]
 
 
-def _compare(aim: Aim, rule: Rule, evidence: Evidence) -> Compared:
+def _compare(aim: Aim, evidence: Evidence) -> Compared:
     """Return the quantity now and before, the interval of the difference, and a bound."""
-    rows, certificate = evidence.rows, evidence.shifted
-    confidence, share = evidence.confidence, evidence.weighted_prevalence
-
-    def measure(negative: Any, positive: Any) -> Any:
-        return aim.measure(np.asarray(negative), np.asarray(positive), share)
-
-    prices, shown = None, None
-    difference: tuple[float, float] | None
-    bounded = certificate.certified and rows.amount is None
-    if isinstance(rule, Cost) and rows.amount is None:
-        prices = {"false_positive": rule.false_positive, "false_negative": rule.false_negative}
-        decided = (rows.old.astype(float), 0.5, rows.new.astype(float), 0.5)
-        cost = Cost(**prices, prevalence=share)
-        paired = compare_boundaries(rows.is_positive, *decided, confidence, cost=cost)
-        low, high = paired.cost_interval
-        difference = _PER * low, _PER * high
-        if bounded:
-            shown = _PER * bound_rate(certificate, "cost", share, **prices)
-    else:
-        n_draws = _FEW_DRAWS if rule.costly else _DRAWS
-        difference = rows.gain_interval(measure, confidence, n_draws)
-        both = certificate.at(1 - (1 - confidence) / 2).error_bounds
-        if bounded and aim.monotone and sum(both) < 1:
-            shown = float(measure(*both))
-    before, now = (float(measure(*rows.errors(which))) for which in ("old", "new"))
-    state = State.BETTER if (difference[0] > 0) == aim.greater else State.WORSE
-    if evidence.clustered is not None:
-        difference = None
-    found = Compared(aim.title, now, before, difference, state, shown, prices)
-    flattered = state == State.BETTER and not evidence.tested
-    return replace(found, state=State.UNSURE) if found.may_be_chance or flattered else found
+    rows, confidence, rule = evidence.rows, evidence.confidence, aim.rule
+    before, now = (float(aim.of(*rows.errors(which))) for which in ("old", "new"))
+    low, high = aim.gain(rows, confidence)
+    chance = evidence.clustered or low <= 0 <= high
+    state = State.BETTER if (low > 0) == aim.greater else State.WORSE
+    if chance or (state == State.BETTER and not evidence.tested):
+        state = State.UNSURE
+    shown = prices = None
+    if rows.cost is None:
+        both = evidence.shifted.at(1 - (1 - confidence) / 2).error_bounds
+        if evidence.shifted.certified and rule.monotone and sum(both) < 1:
+            shown = float(aim.of(*both))
+        if isinstance(rule, Cost):
+            prices = {"false_positive": rule.false_positive, "false_negative": rule.false_negative}
+    difference = None if evidence.clustered else (low, high)
+    return Compared(now, before, difference, chance, state, shown, prices)
 
 
 def _better(aim: Aim, judged: Compared) -> str:
     if judged.now == judged.before:
         return "As before"
-    words = ("Lower cost", "Higher cost") if aim.amounts else ("Better", "Worse")
+    words = ("Lower cost", "Higher cost") if aim.is_cost else ("Better", "Worse")
     return words[(judged.now > judged.before) != aim.greater]
 
 
 def _say_best(aim: Aim, judged: Compared, evidence: Evidence, *, alone: bool) -> list[Sentence]:
     """Say what is reached, its bound, and how far it is from the model's own threshold."""
     now, before = aim.text(judged.now), aim.text(judged.before)
-    told = f"{_better(aim, judged) if alone else aim.title[0].upper() + aim.title[1:]}: {now}"
-    if aim.amounts:
-        told = f"{f'{_better(aim, judged)}: ' if alone else ''}1,000 decisions cost {now}"
+    told = _better(aim, judged) if alone else f"{aim.title[0].upper()}{aim.title[1:]}"
+    told += f": 1,000 decisions cost {now}" if aim.is_cost and alone else f": {now}"
     change = "as" if now == before else f"instead of {before}"
     told = f"{told} {evidence.where} {change} at the model's own threshold"
     parts = [Sentence(f"{told}.")]
     if judged.shown is not None:
-        among = f"{percent(evidence.weighted_prevalence)} are {evidence.names.positives}"
-        given = f", where {among}," if aim.by_share else ""
+        among = f", where {percent(aim.share)} are {evidence.names.positives},"
+        given = among if aim.rule.depends_on_prevalence else ""
         bound = claim(_bound(aim, judged.shown), evidence.confidence, given)
         parts = [Sentence(f"{told};"), Sentence(f"{bound}.", "certified")]
-    if judged.difference is None and now != before:
+    if now == before:
+        return parts
+    if judged.difference is None:
         parts.append(Sentence("Rows of one cluster are alike, so the difference may be chance."))
-    elif judged.difference is not None and now != before and evidence.tested:
+    elif evidence.tested:
         low, high = (aim.text(end) for end in judged.difference)
-        how = f"{100 * evidence.confidence:.6g}%{'' if judged.prices else ', by resampling'}"
+        how = f"{100 * evidence.confidence:.6g}%, by resampling"
         chance = ", so it may be chance" if judged.may_be_chance else ""
         parts.append(Sentence(f"The difference lies between {low} and {high} ({how}){chance}."))
     return parts
@@ -393,7 +328,7 @@ def _say_best(aim: Aim, judged: Compared, evidence: Evidence, *, alone: bool) ->
 
 def _bound(aim: Aim, shown: float) -> str:
     """Return a bound, rounded so that it still bounds: to four digits or three decimals."""
-    step = 10.0 ** (floor(log10(shown)) - 3) if aim.amounts and shown > 0 else 0.001
+    step = 10.0 ** (floor(log10(shown)) - 3) if aim.is_cost and shown > 0 else 0.001
     if aim.greater:
         return f"at least {aim.text(floor(shown / step + 1e-9) * step)}"
     return f"at most {aim.text(ceil(shown / step - 1e-9) * step)}"

@@ -32,12 +32,11 @@ from boundshift.report._evidence import (
     MOST_LEVELS,
     WHERE,
     ColumnUse,
+    Evidence,
     RowDetails,
     check_levels,
-    gather,
     own_probability,
 )
-from boundshift.report._goal import bound_rate
 from boundshift.report._panels import compare, panels
 from boundshift.report._sentences import sentences
 
@@ -98,8 +97,8 @@ def collect_facts(
         Share of the positive class where decisions are made, for precision and alarms; None takes
         that of the rule, else that of the rows of the verdict.
     details : RowDetails, default=None
-        The model's own probabilities, groups, and the costs or weights that chose the boundary,
-        for the rows of the verdict in their order.
+        The model's own probabilities, groups, costs and clusters of the rows of the verdict, in
+        their order.
     columns : sequence of ColumnUse, default=()
         How the columns of a table were used.
     shell : str, default=None
@@ -111,9 +110,6 @@ def collect_facts(
     zone : Zone, default=None
         Two limits, found on scores of rows that the model has not seen, to be counted on the rows
         of the verdict.
-    zone_found_here : bool, default=True
-        Whether the limits were found on the rows of the verdict. If so, the promise of the zone is
-        the bound; if not, Clopper and Pearson's bound of the errors counted there is added.
 
     Returns
     -------
@@ -136,9 +132,12 @@ def collect_facts(
     Of 100 sick rows the shifted model is expected to miss 14 instead of 20, in the long run at most
     24.7% with 95% confidence. Of 1,000 rows, with 91 sick rows among them, it flags ...
     """
-    evidence = gather(y_true, y_score, **known)
+    evidence = Evidence(y_true, y_score, **known)
     boundary, judging, certificate = evidence.boundary, evidence.judging, evidence.shifted
     compared = compare(None if comparison is None else list(comparison), evidence)
+    together = _together(certificate)
+    hits, alarmed = evidence.prevalence * (1 - together[1]), (1 - evidence.prevalence) * together[0]
+    labels = f"{boundary.labels[1]!r}, {boundary.labels[0]!r}"
     facts = {
         "version": __version__,
         "model": None if model is None else str(model),
@@ -158,18 +157,13 @@ def collect_facts(
         "old": {"threshold": evidence.old_threshold},
         "interval": evidence.interval,
         "certificate": {key: getattr(certificate, key) for key in _CERTIFICATE}
-        | {
-            "precision": bound_rate(certificate, "precision", evidence.prevalence),
-            "together": _together(certificate),
-        },
+        | {"precision": hits / (hits + alarmed), "together": together},
         "prevalence": evidence.prevalence,
         **sentences(evidence, compared["better"]),
         "comparison": compared,
         "columns": columns,
-        "shell": shell or _decide("{threshold}", boundary.labels),
+        "shell": shell or f"decisions = np.where(scores > {{threshold}}, {labels})",
         "top": top,
-        "drawn": evidence.deciding.n_samples,
-        "drawn_on": WHERE["deciding" if evidence.chosen_here else evidence.judged_on],
         **panels(evidence),
     }
     return dict(_plain(facts))
@@ -183,10 +177,6 @@ def _together(certificate: Certificate) -> list[float]:
     bound = uniform_bound if certificate.method == "uniform" else clopper_pearson
     delta = (1 - certificate.confidence) / len(counts)
     return [float(bound(k, n, delta)) for k, n in counts]
-
-
-def _decide(threshold: str, labels: tuple[Any, Any]) -> str:
-    return f"decisions = np.where(scores > {threshold}, {labels[1]!r}, {labels[0]!r})"
 
 
 def _plain(value: Any) -> Any:
@@ -366,14 +356,10 @@ class Report:
             If the file exists and may not be replaced.
         """
         path = Path(path)
-        if path.is_dir():
+        if path.is_dir() or (path.exists() and not overwrite and not is_special(path)):
             raise InvalidInputError(
-                f"`path` must be a file, got the folder {path}. Name a file in it."
-            )
-        if path.exists() and not overwrite and not is_special(path):
-            raise InvalidInputError(
-                f"`path` must not exist yet, got {path}, which does. Use another name, or "
-                "overwrite=True."
+                f"`path` must be a new file, got {path}, which exists. Use another name, or "
+                "overwrite=True to replace a file."
             )
         return write_whole(path, self.html, new=not overwrite)
 
@@ -389,12 +375,6 @@ class Report:
         )
 
 
-def _model_name(model: Any) -> str:
-    """Return the class of a model: of the first of a mean's, of the last step of a pipeline."""
-    one = getattr(model, "estimators", [model])[0]
-    return type(getattr(one, "steps", [(None, one)])[-1][1]).__name__
-
-
 def report_classifier(
     classifier: Any,
     X: Any,
@@ -402,26 +382,22 @@ def report_classifier(
     *,
     by: str | Sequence[str] | None = None,
     row_cost: ArrayLike | None = None,
-    sample_weight: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
     **known: Any,
 ) -> Report:
     """Report on a fitted :class:`~boundshift.BoundShiftClassifier`; see its method ``report``."""
-    inner = classifier.estimator_
+    # Of a mean of models the first, of a pipeline the last step.
+    inner = getattr(classifier.estimator_, "estimators", [classifier.estimator_])[0]
+    model = type(getattr(inner, "steps", [(None, inner)])[-1][1]).__name__
     if len(classifier.classes_) > 2:
-        known |= {"by": by, "row_cost": row_cost, "sample_weight": sample_weight}
+        known |= {"by": by, "row_cost": row_cost}
         found = class_facts(classifier, X, y, cluster=cluster, **known)
-        return Report(_plain({"model": _model_name(inner), **found}))
+        return Report(_plain({"model": model, **found}))
     boundary = classifier.boundary_
-    if row_cost is None and boundary.by_row:
+    if (row_cost is not None) != boundary.by_row:
         raise InvalidInputError(
-            "`row_cost` must be given, since what rows cost chose the boundary, got None. Use "
-            "report(X, y, row_cost=amount) with the amounts of these rows."
-        )
-    if row_cost is not None and not boundary.by_row:
-        raise InvalidInputError(
-            "`row_cost` must be left out, since it did not choose the boundary, got one. Use "
-            "fit(X, y, row_cost=amount) first."
+            "`row_cost` must be given to report exactly if it was given to fit, got it in one of "
+            "them only. Use fit(X, y, row_cost=amount) and report(X_test, y_test, row_cost=…)."
         )
     facts = collect_facts(
         y,
@@ -429,12 +405,11 @@ def report_classifier(
         boundary=boundary,
         old_threshold=0.5 if boundary.scale == "probability" else 0.0,
         chosen_here=False,
-        model=_model_name(inner),
+        model=model,
         details=RowDetails(
             probability=own_probability(classifier, X),
             groups=_groups(X, by),
             row_cost=row_cost,
-            sample_weight=sample_weight,
             cluster=cluster,
         ),
         shell="shifted.positive_scores(X_new) > {threshold}",
@@ -447,18 +422,18 @@ def _groups(X: Any, by: str | Sequence[str] | None) -> dict[str, Any]:
     """Return the columns that divide rows into groups: those named, else words with few values."""
     columns = [str(name) for name in getattr(X, "columns", ())]
     if by is None:
-        words = {name: np.asarray(X[name], dtype=object) for name in getattr(X, "columns", ())}
+        words = {str(name): np.asarray(X[name], dtype=object) for name in columns}
         return {
-            str(name): values
+            name: values
             for name, values in words.items()
             if not all(isinstance(value, int | float | np.number) for value in values)
             and len({str(value) for value in values}) <= MOST_LEVELS
         }
     wanted = [by] if isinstance(by, str) else [str(name) for name in by]
-    for name in wanted:
-        if name not in columns:
-            shown = ", ".join(columns) or "none: X is no dataframe"
-            raise InvalidInputError(
-                f"`by` must name columns of X, got {name!r}. The columns are {shown}."
-            )
+    unknown = [name for name in wanted if name not in columns]
+    if unknown:
+        raise InvalidInputError(
+            f"`by` must name columns of X, got {unknown[0]!r}. The columns are "
+            f"{', '.join(columns) or 'none: X is no dataframe'}."
+        )
     return {name: check_levels(name, X[name]) for name in wanted}
