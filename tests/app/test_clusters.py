@@ -53,6 +53,10 @@ def rows(tmp_path_factory):
     return frame, path, folder, told
 
 
+def says(found, words):
+    return any(words in note for note in found.notes)
+
+
 def test_new_patients_keep_the_bounds_of_a_fit():
     """Rates over patients of a large second sample, by pandas; 5% of 16 bounds may be broken."""
     new, broken = visits(99, 20_000), 0
@@ -76,8 +80,7 @@ def test_no_patient_is_on_both_sides(rows):
     assert found.certificate.n_clusters is not None
     assert found.certificate == certify(*found.judged, found.boundary, cluster=ids)
     assert found.interval is None
-    deciding = found.model.deciding_sample_.rows
-    assert len(deciding) + len(ids) == len(frame)
+    assert len(found.model.deciding_sample_.rows) + len(ids) == len(frame)
 
 
 def test_what_fit_says_and_keeps(rows):
@@ -90,25 +93,19 @@ def test_what_fit_says_and_keeps(rows):
     assert listed[0].split(",")[0] == "PatientID"
 
 
-def test_rows_are_independent_if_a_user_says_so(rows):
-    frame = rows[0]
-    found = fit_table(frame, "ill", cluster="none")
-    assert found.certificate.n_clusters is None
-    assert any("are taken as independent" in note for note in found.notes)
-
-
-@pytest.mark.parametrize("title", ["Nachname", "Kürzel", "Belegnr"])
+@pytest.mark.parametrize("title", ["PatientID", "Nachname", "Kürzel", "Belegnr"])
 def test_what_may_name_people_keeps_its_rows_together(rows, title):
     frame = rows[0].rename(columns={"PatientID": title})
     frame[title] = "P" + frame[title].astype(str)
     found = fit_table(frame, "ill")
-    assert found.columns.left_out == ({title: Reason.NAMES} if title == "Nachname" else {})
+    reasons = {"PatientID": {title: Reason.REPEATS}, "Nachname": {title: Reason.NAMES}}
+    assert found.columns.left_out == reasons.get(title, {})
     assert found.cluster == title
     assert found.certificate.n_clusters is not None
-    assert any("may name people or cases" in note for note in found.notes)
-    told = fit_table(frame, "ill", cluster="none")
-    assert told.certificate.n_clusters is None
-    assert any(f"Rows of one '{title}' are taken as independent" in note for note in told.notes)
+    assert says(found, "may name people or cases") == (title != "PatientID")
+    alone = fit_table(frame, "ill", cluster="none")
+    assert alone.certificate.n_clusters is None
+    assert says(alone, f"Rows of one '{title}' are taken as independent")
 
 
 def test_rows_without_an_id_are_left_out(rows):
@@ -116,9 +113,8 @@ def test_rows_without_an_id_are_left_out(rows):
     frame.loc[::9, "PatientID"] = np.nan
     found = fit_table(frame, "ill")
     lacking = int(frame["PatientID"].isna().sum())
-    told = [note for note in found.notes if "left out" in note and "PatientID" not in note]
-    assert any(f"are left out: {lacking}." in note for note in found.notes)
-    assert told == []  # none of them is without a label
+    assert says(found, f"Rows without 'PatientID' may be of anyone and are left out: {lacking}.")
+    assert not says(found, "without a value of 'ill'")
     used = found.model.fingerprint_.n_samples + len(found.judged[0])
     assert used == len(frame) - lacking
 
@@ -130,7 +126,7 @@ def test_floors_of_patients_are_promised_or_estimates():
     assert promised.certificate.n_clusters is not None
     capped = fit_table(frame, "ill", rule=Floors(precision=0.5))
     assert capped.boundary.curve == Empirical()
-    assert any("estimates here, not promises" in note for note in capped.notes)
+    assert says(capped, "estimates here, not promises")
 
 
 def test_too_few_patients_are_refused():
@@ -149,27 +145,30 @@ IDS += ["PatNr", "Pat", "PID", "KVNR", "Versichertennummer", "NHS_number", "Medi
 IDS += ["Patient-Nr. (KIS)", "Teilnehmernr", "KdNr", "Kontonummer", "no_patient", "idpatient"]
 
 
+def beside(**columns):
+    """Return a table with these columns, and what is made of them."""
+    frame = pd.DataFrame(columns | {"age": np.arange(N) % 7, "ill": np.arange(N) % 2})
+    return frame, choose_columns(frame, "ill")
+
+
 @pytest.mark.parametrize("name", IDS)
 @pytest.mark.parametrize("ids", [MANY, TEXT])
 def test_ids_that_repeat_are_found_by_their_names(name, ids):
-    frame = pd.DataFrame({name: ids, "age": np.arange(N) % 7, "ill": np.arange(N) % 2})
-    columns = choose_columns(frame, "ill")
+    frame, columns = beside(**{name: ids})
     assert columns.left_out == {name: Reason.REPEATS}
     assert find_cluster(frame, columns) == (name, True)
 
 
 @pytest.mark.parametrize("name", ["admission_type_id", "customer", "visit_number", "paid", "grid"])
 def test_codes_of_categories_and_counts_are_no_ids(name):
-    frame = pd.DataFrame({name: FEW, "age": np.arange(N) % 7, "ill": np.arange(N) % 2})
-    columns = choose_columns(frame, "ill")
+    _, columns = beside(**{name: FEW})
     assert columns.left_out == {}
     assert columns[name].is_number == (name != "admission_type_id")
 
 
 def test_of_several_ids_the_coarsest_of_a_person_counts():
-    frame = pd.DataFrame({"patient_id": MANY, "case_id": np.arange(N) // 2, "site_id": MANY // 3})
-    frame = frame.assign(age=np.arange(N) % 7, ill=np.arange(N) % 2)
-    assert find_cluster(frame, choose_columns(frame, "ill")) == ("patient_id", True)
+    ids = {"patient_id": MANY, "case_id": np.arange(N) // 2, "site_id": MANY // 3}
+    assert find_cluster(*beside(**ids)) == ("patient_id", True)
 
 
 def test_a_zone_of_patients(rows):
@@ -186,12 +185,11 @@ def test_a_folder_certified_and_watched_by_patients(rows, tmp_path):
     folder, rest = rows[2], visits(5, 80)
     later = tmp_path / "later.csv"
     rest.to_csv(later, index=False)
-    found = call("certify", folder, later, "--json")
     model = load(folder / "model.skops")
     assert isinstance(model, BoundShiftClassifier)
     scores = model.positive_scores(rest[["risk"]])
     expected = certify(rest.ill, scores, model.boundary_.threshold, cluster=rest.PatientID)
-    stored = json.loads(found.stdout)
+    stored = json.loads(call("certify", folder, later, "--json").stdout)
     assert stored["error_bounds"] == pytest.approx(expected.error_bounds)
     alone = json.loads(call("certify", folder, later, "--cluster", "none", "--json").stdout)
     assert alone["n_clusters"] is None

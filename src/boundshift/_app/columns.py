@@ -12,10 +12,10 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from enum import Enum, StrEnum
+from enum import Enum
 from itertools import pairwise
 from numbers import Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -45,10 +45,10 @@ _NUMBERS = {"no", "nr", "num", "nbr", "number", "nummer", "numero"}
 _PERSONS = {"mrn", "ssn", "pid", "kvnr", "urn", "pseudonym"}
 _ROWS = {"index", "idx", "key", "rownames", "record", "account", "row"}
 _CASES = {
-    *("patient", "patienten", "paciente", "case", "fall", "person", "personen", "personal"),
-    *("subject", "proband", "probanden", "participant", "customer", "kunde", "kunden", "client"),
-    *("cliente", "user", "member", "mitglieds", "account", "policy", "student", "employee"),
-    *("pat", "paziente", "teilnehmer"),
+    *("patient", "patienten", "paciente", "paziente", "pat", "case", "fall", "person", "personen"),
+    *("personal", "subject", "proband", "probanden", "participant", "teilnehmer", "customer"),
+    *("kunde", "kunden", "client", "cliente", "user", "member", "mitglieds", "account", "policy"),
+    *("student", "employee"),
 }
 # These are cases only beside a number: hospital number, Kontonummer.
 _NUMBERED = {"hospital", "nhs", "record", "versicherten", "kd", "konto"}
@@ -67,25 +67,8 @@ _FEW_ROWS = 20
 _MOST_SEEN = 1000
 
 
-class Cells(StrEnum):
-    """What the cells of a column hold; a model learns a number, or else a category."""
-
-    NUMBER = "number"
-    TRUTH = "truth"
-    WORD = "word"
-
-
-_HELD = {Cells.NUMBER: "numbers", Cells.TRUTH: "true or false", Cells.WORD: "words"}
-
-
-class Role(StrEnum):
-    """What a user says of a column; the value is the option."""
-
-    NUMBER = "--numeric"
-    CATEGORY = "--category"
-    DROP = "--drop"
-    ID = "--id"
-    CLUSTER = "--cluster"
+# What the cells of a column hold; a model learns a number, or else a category.
+_HELD = {"number": "numbers", "truth": "true or false", "word": "words"}
 
 
 class Reason(Enum):
@@ -95,7 +78,7 @@ class Reason(Enum):
     ID = "--id says so"
     CLUSTER = "--cluster says so"
     EMPTY = "it is empty"
-    NESTED = "it holds lists, records or bytes"
+    NESTED = "it holds lists or records"
     DATES = "it holds dates; turn them into numbers, such as an age in days, to use them"
     CONSTANT = "it never varies"
     COUNTS = "it counts or names the rows"
@@ -112,15 +95,10 @@ class Spelling:
     which a cell may lack, or %, which it may not.
     """
 
-    kind: Cells
+    kind: Literal["number", "truth", "word"] = "number"
     decimal: str = "."
     thousands: str = ""
     sign: str = ""
-
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> Spelling:
-        """Return what `asdict` stored; raise ValueError, TypeError or KeyError if it did not."""
-        return cls(**{**stored, "kind": Cells(stored["kind"])})
 
     def number(self, text: str) -> float | None:
         """Return the number that a text spells so, None if it has another spelling."""
@@ -140,10 +118,10 @@ class Spelling:
 
     def read(self, value: Any) -> Any:
         """Return what a cell means, None if it has another spelling."""
-        if self.kind is Cells.TRUTH:
+        if self.kind == "truth":
             return _TRUTHS.get(str(value).strip().casefold())
         is_bool = isinstance(value, bool | np.bool_)
-        if self.kind is Cells.NUMBER:
+        if self.kind == "number":
             if isinstance(value, str):
                 return self.number(value)
             is_number = isinstance(value, Real | Decimal) and not is_bool and self.sign != "%"
@@ -155,7 +133,7 @@ class Spelling:
         return str(int(value)) if is_whole else str(value)
 
 
-_NUMBER, _TRUTH, _WORDS = Spelling(Cells.NUMBER), Spelling(Cells.TRUTH), Spelling(Cells.WORD)
+_NUMBER, _TRUTH, _WORDS = Spelling("number"), Spelling("truth"), Spelling("word")
 
 
 def find_spelling(given: Any, *, codes: bool = True) -> tuple[Spelling, str]:
@@ -176,7 +154,7 @@ def find_spelling(given: Any, *, codes: bool = True) -> tuple[Spelling, str]:
     signs = {found[0] for text in texts[:1000] if (found := _SIGNS.search(text))}
     sign = next(iter(signs), "")
     for decimal, thousands in _GROUPED if len(signs) < 2 else ():
-        spelling = Spelling(Cells.NUMBER, decimal, thousands, sign)
+        spelling = Spelling("number", decimal, thousands, sign)
         if any(spelling.number(text) is None for text in texts):
             continue
         code = next((text for text in texts if _LEADING_ZERO.fullmatch(text)), None)
@@ -195,7 +173,7 @@ def read_cells(column: Any, spelling: Spelling, name: str, where: str = "the tab
     table.
     """
     column = with_gaps(column)
-    is_number = spelling.kind is Cells.NUMBER
+    is_number = spelling.kind == "number"
     if is_number:
         column = _without_gap_words(column)
         if column.dtype.kind in "iuf" and spelling.sign != "%":
@@ -206,12 +184,10 @@ def read_cells(column: Any, spelling: Spelling, name: str, where: str = "the tab
         meant = {value: spelling.read(value) for value in column.dropna().unique()}
         wrong = [value for value, read in meant.items() if read is None]
     if wrong:
-        text = repr(wrong[0])
-        shown = text if len(text) <= 80 else f"{text[:80]}…"
-        like = " with %" if spelling.sign == "%" else ""
+        held = _HELD[spelling.kind] + (" with %" if spelling.sign == "%" else "")
         raise InvalidInputError(
-            f"Column '{name}' of {where} must hold {_HELD[spelling.kind]}{like}, got {shown}. "
-            "Write its cells as the table of the fit has them, or fit again."
+            f"Column '{name}' of {where} must hold {held}, got {repr(wrong[0])[:80]}. Write its "
+            "cells as the table of the fit has them, or fit again."
         )
     return column.map(meant).astype(np.float64 if is_number else object)
 
@@ -225,7 +201,7 @@ def _without_gap_words(column: Any) -> Any:
 
 
 def _is_nested(value: Any) -> bool:
-    return isinstance(value, list | dict | tuple | set | bytes) or getattr(value, "ndim", 0) > 0
+    return isinstance(value, list | dict | tuple | set) or getattr(value, "ndim", 0) > 0
 
 
 def holds_dates(given: Any) -> bool:
@@ -254,7 +230,7 @@ class Column:
 
     @property
     def is_number(self) -> bool:
-        return self.spelling is not None and self.spelling.kind is Cells.NUMBER
+        return self.spelling is not None and self.spelling.kind == "number"
 
 
 class Columns(dict[str, Column]):
@@ -280,31 +256,29 @@ class Columns(dict[str, Column]):
         """Return every column, what was made of it, and why; features first."""
         said = []
         for name in self.features:
-            column = self[name]
-            kind, made, filled = (
-                "category",
-                "one column for each category",
-                "a category of their own",
-            )
+            column, kind, made = self[name], "category", "one column for each category"
             if column.is_number:
-                kind, made, filled = "number", "scaled", "the median"
-            made = f"{made}, gaps are {filled}" if column.missing else made
+                kind, made = "number", "scaled"
+            if column.missing:
+                made += (
+                    f", gaps are {'the median' if column.is_number else 'a category of their own'}"
+                )
             said.append((name, kind, f"{column.why}; {made}"))
         return said + [(name, "left out", why.value) for name, why in self.left_out.items()]
 
 
-def choose_columns(frame: Any, target: str, roles: Mapping[str, Role] | None = None) -> Columns:
+def choose_columns(frame: Any, target: str, roles: Mapping[str, str] | None = None) -> Columns:
     """Sort a table's columns into numbers, categories and what a model cannot learn from.
 
     Left out are dates, columns that never vary or are empty, and columns that identify rows:
-    numbers that count them or are called an id, and text of which most values are distinct. `roles`
-    overrule this.
+    numbers that count them or are called an id, and text of which most values are distinct. The
+    options in `roles` overrule this.
     """
     roles = roles or {}
     check_names("The table", list(frame.columns), list(roles))
     if target in roles:
         raise InvalidInputError(
-            f"{roles[target].value} must name a column to learn from, got '{target}', which is "
+            f"{roles[target]} must name a column to learn from, got '{target}', which is "
             "to be predicted. Leave it out."
         )
     labelled = with_gaps(frame[target]).notna()
@@ -324,32 +298,32 @@ def choose_columns(frame: Any, target: str, roles: Mapping[str, Role] | None = N
     return columns
 
 
-def _understand(cells: Any, labelled: Any, name: str, role: Role | None) -> Column:
+def _understand(cells: Any, labelled: Any, name: str, role: str | None) -> Column:
     """Return what is made of a column."""
-    if role in (Role.DROP, Role.ID, Role.CLUSTER):
-        return Column(reason=Reason[role.name])
+    if role in ("--drop", "--id", "--cluster"):
+        return Column(reason=Reason(f"{role} says so"))
     given = cells[labelled].dropna()
     if given.empty:
         return Column(reason=Reason.EMPTY)
     if any(map(_is_nested, given)):
         return Column(reason=Reason.NESTED)
-    if role is Role.CATEGORY:
-        return _category(given, _WORDS, f"{role.value} says so")
+    if role == "--category":
+        return _category(given, _WORDS, "--category says so")
     known = _without_gap_words(given).dropna()
-    if 0 < len(known) < len(given) and find_spelling(known, codes=False)[0].kind is Cells.NUMBER:
+    if 0 < len(known) < len(given) and find_spelling(known, codes=False)[0].kind == "number":
         given, cells = known, _without_gap_words(cells)
-    if role is Role.NUMBER:
+    if role == "--numeric":
         spelling, why = find_spelling(given, codes=False)
-        return Column(spelling if spelling.kind is Cells.NUMBER else _NUMBER, f"{why}; --numeric")
+        return Column(spelling if spelling.kind == "number" else _NUMBER, f"{why}; --numeric")
     if holds_dates(given):
         return Column(reason=Reason.DATES)
     distinct = given.nunique()
     if distinct == 1:
         return Column(reason=Reason.CONSTANT)
     spelling, why = find_spelling(given)
-    if spelling.kind is Cells.WORD and _is_name(name):
+    if spelling.kind == "word" and _is_name(name):
         return Column(reason=Reason.NAMES)
-    is_number = spelling.kind is Cells.NUMBER
+    is_number = spelling.kind == "number"
     is_real = is_number and (read_cells(given, spelling, name) % 1 != 0).any()
     if not is_real and rank_id(name, distinct) and share_ids(given):
         return Column(reason=Reason.REPEATS)

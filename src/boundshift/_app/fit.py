@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
@@ -20,15 +21,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
-from boundshift._app.columns import (
-    Cells,
-    Columns,
-    Role,
-    Spelling,
-    as_features,
-    choose_columns,
-    find_cluster,
-)
+from boundshift._app.columns import Columns, Spelling, as_features, choose_columns, find_cluster
 from boundshift._app.scores import Show, resampled_interval
 from boundshift._app.tables import drop_labels, positive_note, read_target, with_gaps
 from boundshift._boundary import choose_claims, decide
@@ -47,22 +40,14 @@ from boundshift.report._evidence import MOST_LEVELS, RowDetails, check_levels, o
 from boundshift.rules import Floors, GMean, Rule, Sum
 from boundshift.streaming._tables import check_names
 
-MODELS = {
-    "logistic": "logistic regression",
-    "svm": "support vector machine",
-    "forest": "random forest",
-    "boosting": "gradient boosting",
-    "mlp": "neural network",
+# What each model is called in full, and what trains it.
+_MODELS = {
+    "logistic": ("logistic regression", LogisticRegression(max_iter=1000)),
+    "svm": ("support vector machine", SVC()),
+    "forest": ("random forest", RandomForestClassifier()),
+    "boosting": ("gradient boosting", HistGradientBoostingClassifier()),
+    "mlp": ("neural network", MLPClassifier(early_stopping=True, n_iter_no_change=20)),
 }
-"""Models that can be trained here, and what they are called in full."""
-_MAKERS = {
-    "logistic": lambda: LogisticRegression(max_iter=1000),
-    "svm": SVC,
-    "forest": RandomForestClassifier,
-    "boosting": HistGradientBoostingClassifier,
-    "mlp": lambda: MLPClassifier(early_stopping=True, n_iter_no_change=20),
-}
-
 _MOST_CATEGORIES = 30
 _TEST_SHARE = 0.3
 _FEW = 50
@@ -108,26 +93,22 @@ def fit_table(
     rule: str | Rule | None = None,
     confidence: float = 0.95,
     seed: int = 0,
-    roles: Mapping[str, Role] | None = None,
+    roles: Mapping[str, str] | None = None,
     by: Sequence[str] = (),
     cluster: str | None = None,
-    progress: Show | None = None,
+    progress: Show = lambda what, done, total: None,
 ) -> FittedTable:
     """Prepare, split, train, shift, certify and compare.
 
     Three rows in ten, of each class, are set aside first; they decide nothing and certify the
     result. Scores of rows left out of training decide, as in cross-validation; of several models
     these scores choose the one with the least loss of the rule, before the test rows are looked at.
-
     Where ids repeat, rows of one id stay together in every split, and rates that are bounded are
-    averages over ids. `cluster` names the column; None finds it, "none" takes rows as independent.
+    averages over ids.
 
     Arguments are the options of ``boundshift fit``; `frame` is a pandas DataFrame with gaps and
-    categories as they are, `model` has one or more names of `MODELS` with commas between them, and
-    `curve` and `rule` are those of :func:`~boundshift.find_boundary`. `progress` is called with
-    (what, steps done, in all).
+    categories as they are.
     """
-    show = progress or (lambda what, done, total: None)
     frame = frame.rename(columns=str)
     check_names("The table", list(frame.columns), [target, *by])
     frame, said = drop_labels(frame, target, ignore)
@@ -136,7 +117,7 @@ def fit_table(
     unlabelled = len(frame) - len(kept)
     roles = dict(roles or {})
     if cluster not in (None, "none"):
-        roles.setdefault(str(cluster), Role.CLUSTER)
+        roles.setdefault(str(cluster), "--cluster")
     columns = choose_columns(frame, target, roles)
     kept, y, ids, cluster, grouped = _find_clusters(kept, y, columns, cluster)
     said += grouped
@@ -154,10 +135,10 @@ def fit_table(
     X_judge, named = X.iloc[judge], np.array(labels)[y]
 
     tried: dict[str, BoundShiftClassifier] = {}
-    for name in _model_names(model):
-        show(f"train: {MODELS[name]}", 0, 1)
+    for name, estimator in _models(model).items():
+        progress(f"train: {name}", 0, 1)
         tried[name] = BoundShiftClassifier(
-            make_model(name, columns),
+            with_preparation(estimator, columns),
             curve=curve,
             rule=rule,
             cv=5 if ids is None else StratifiedGroupKFold(5),
@@ -168,35 +149,34 @@ def fit_table(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             tried[name].fit(X.iloc[learn], named[learn], **how)
-        show(f"train: {MODELS[name]}", 1, 1)
+        progress(f"train: {name}", 1, 1)
     best = min(tried, key=lambda name: _loss(tried[name]))
     shifted, boundary = tried[best], tried[best].boundary_
     scores = shifted.positive_scores(X_judge)
     decided = shifted.deciding_sample_
-    deciding = ScoreSample.from_labels(decided.y == labels[1], decided.scores)
-    deciding = replace(deciding, labels=boundary.labels)
+    deciding = ScoreSample.from_rows(decided.y == labels[1], decided.scores, boundary.labels)
 
     models = []
     for name in sorted(tried, key=lambda name: name != best):
         flagged = tried[name].predict(X_judge) == labels[1]
-        row = _compare(MODELS[name], y[judge], flagged, tried[name].threshold_)
+        row = _compare(name, y[judge], flagged, tried[name].threshold_)
         models.append(row | {"loss": _loss(tried[name])})
     if len(models) > 1:
         others = ", ".join(str(row["method"]) for row in models[1:])
         said.append(
-            f"The {MODELS[best]} was chosen among {len(tried)} models on the training rows; the "
+            f"The {best} was chosen among {len(tried)} models on the training rows; the "
             f"test rows had no part in that. The others: {others}."
         )
     interval = None
     if ids is None:
-        show("resample the threshold", 0, 1)
+        progress("resample the threshold", 0, 1)
         interval = resampled_interval(deciding, curve, rule, boundary.scale)
-        show("resample the threshold", 1, 1)
+        progress("resample the threshold", 1, 1)
     judged_ids = None if ids is None else ids[judge]
     sizes = len(y) - int(y.sum()), int(y.sum())
     return FittedTable(
         model=shifted,
-        name=MODELS[best],
+        name=best,
         certificate=certify(named[judge], scores, boundary, confidence, cluster=judged_ids),
         columns=columns,
         target=target,
@@ -273,16 +253,17 @@ def _find_clusters(
     return kept, y, ids, name, notes
 
 
-def _model_names(model: str) -> list[str]:
-    names = [name.strip() for name in model.split(",")]
-    for name in names:
-        if name not in MODELS:
+def _models(names: str) -> dict[str, Any]:
+    """Return models by what they are called in full."""
+    asked = [name.strip() for name in names.split(",")]
+    for name in asked:
+        if name not in _MODELS:
             raise InvalidInputError(
-                f"The model must be one of {', '.join(MODELS)}, or several with commas, got "
+                f"The model must be one of {', '.join(_MODELS)}, or several with commas, got "
                 f"'{name}'. For a model of your own, give its scores to `boundshift threshold`, or "
                 "wrap it in Python."
             )
-    return list(dict.fromkeys(names))
+    return dict(_MODELS[name] for name in asked)
 
 
 def _loss(model: BoundShiftClassifier) -> float:
@@ -323,7 +304,7 @@ def _notes(unlabelled: int, target: str, sizes: tuple[int, int], columns: Column
     for name, why in columns.left_out.items():
         yield f"Column '{name}' is left out: {why.value}."
     for name in columns.numbers:
-        if columns[name].spelling != Spelling(Cells.NUMBER):
+        if columns[name].spelling != Spelling():
             yield f"Column '{name}' is read as numbers: {columns[name].why}."
     if min(sizes) < _FEW:
         yield f"The rarer class has only {min(sizes)} rows, so little can be certified about it."
@@ -360,15 +341,15 @@ def split_rows(y: IntArray, seed: int, together: IntArray) -> tuple[IntArray, In
     train, test = rows[~is_test[rows]], rows[is_test[rows]]
     if min(len(np.unique(y[part])) for part in (train, test)) < 2:
         raise InvalidInputError(
-            "Each class must have rows to learn from and others to be judged on, but too many "
-            f"rows belong together: {len(np.unique(together))} of {len(y)} differ in their "
-            "features or ids. Collect other rows, or use another --seed."
+            "Each class must have rows to learn from and others to be judged on, but only "
+            f"{len(np.unique(together))} of {len(y)} rows differ in their features or ids. Collect "
+            "other rows, or use another --seed."
         )
     return train, test
 
 
-def make_model(name: str, columns: Columns) -> Pipeline:
-    """Return an untrained model with its preparation, with scikit-learn's defaults.
+def with_preparation(model: Any, columns: Columns) -> Pipeline:
+    """Return an untrained model behind its preparation.
 
     A missing number becomes the median, and an indicator column says so; a missing category is a
     category. The 30 most frequent categories of a column count; the others, and those not seen in
@@ -384,4 +365,4 @@ def make_model(name: str, columns: Columns) -> Pipeline:
     prepared = ColumnTransformer(
         [("numbers", numbers, columns.numbers), ("categories", categories, columns.categories)]
     )
-    return Pipeline([("columns", prepared), ("classifier", _MAKERS[name]())])
+    return Pipeline([("columns", prepared), ("classifier", clone(model))])

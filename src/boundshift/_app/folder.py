@@ -181,7 +181,7 @@ def read_folder(folder: Path) -> Folder:
         for name, stored in facts["columns"].items():
             why, missing = str(stored.pop("why")), str(stored.pop("missing"))
             seen = tuple(map(str, stored.pop("seen")))
-            columns[name] = Column(Spelling.from_dict(stored), why, missing, seen)
+            columns[name] = Column(Spelling(**stored), why, missing, seen)
         if not columns:
             raise ValueError("it names no columns.")
         for name, why in facts["left_out"].items():

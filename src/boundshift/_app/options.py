@@ -13,7 +13,6 @@ from boundshift import curves, rules
 from boundshift.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
-    from boundshift._app.columns import Role
     from boundshift.curves import ErrorCurve
     from boundshift.rules import Rule
 
@@ -257,16 +256,14 @@ class Roles:
     drop: list[str] | None = None
     row_id: list[str] | None = None
 
-    def by_column(self) -> dict[str, Role]:
+    def by_column(self) -> dict[str, str]:
         """Return the role of each column that is named; raise if one has two."""
-        from boundshift._app.columns import Role
-
         named = zip(
-            (Role.NUMBER, Role.CATEGORY, Role.DROP, Role.ID),
+            ("--numeric", "--category", "--drop", "--id"),
             (self.numeric, self.category, self.drop, self.row_id),
             strict=True,
         )
-        roles: dict[str, Role] = {}
+        roles: dict[str, str] = {}
         for role, names in named:
             for name in names or ():
                 if roles.setdefault(name, role) != role:

@@ -126,16 +126,11 @@ def with_gaps(column: Any) -> Any:
         return column
     cells = column.astype(object)
     if any(isinstance(value, bytes) for value in cells):
-        cells = cells.map(_decoded)
+        cells = cells.map(
+            lambda v: v.decode(errors="backslashreplace") if isinstance(v, bytes) else v
+        )
     is_gap = cells.isna() | cells.map(lambda v: isinstance(v, str) and v.strip() in MISSING)
     return cells.where(~is_gap.astype(bool), np.nan)
-
-
-def _decoded(value: Any) -> Any:
-    try:
-        return value.decode("utf-8") if isinstance(value, bytes) else value
-    except UnicodeDecodeError:
-        return value
 
 
 # --- Labels ---------------------------------------------------------------------------------------
@@ -146,12 +141,11 @@ def label_values(texts: Sequence[str]) -> list[Any]:
     meant = _read_bytes(texts)
     texts = [meant.get(text, text) for text in texts]
     bare = [text.strip() for text in texts]
-    if all(_WHOLE.fullmatch(text) for text in bare):
-        return [int(text) for text in bare]
     if all(text.casefold() in _TRUTH for text in bare):
         return [_TRUTH[text.casefold()] for text in bare]
-    if all(_NUMBER.fullmatch(text) for text in bare):
-        return [float(text) for text in bare]
+    for pattern, kind in ((_WHOLE, int), (_NUMBER, float)):
+        if all(pattern.fullmatch(text) for text in bare):
+            return [kind(text) for text in bare]
     return texts
 
 
@@ -214,12 +208,10 @@ def positive_note(
     """Return the note on a positive class that neither the user nor its name chose."""
     if positive is not None or are_signs(labels):
         return []
-    few, all_rows = n_samples[1], sum(n_samples)
-    why = "the rarer one" if few < n_samples[0] else "the greater of two equally frequent ones"
-    return [
-        f"The positive class is {labels[1]!r}, {why} ({few} of {all_rows} rows). Use --positive "
-        "to choose."
-    ]
+    few, rows = n_samples[1], sum(n_samples)
+    why = "the rarer one" if 2 * few < rows else "the greater of two equally frequent ones"
+    said = f"The positive class is {labels[1]!r}, {why} ({few} of {rows} rows)."
+    return [f"{said} Use --positive to choose."]
 
 
 def drop_labels(frame: Any, target: str, ignore: Sequence[str]) -> tuple[Any, list[str]]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boundshift._app.columns import Cells, Spelling, as_features, rank_id, read_cells
+from boundshift._app.columns import Spelling, as_features, rank_id, read_cells
 from boundshift._app.folder import predict_table, read_folder
 from boundshift._app.scores import doubt_repeats
 from boundshift._app.tables import match_label, read_frame, with_gaps
@@ -180,7 +180,7 @@ def read_labelled(
     notes: list[str] = []
     if score is not None:
         frame = read_frame(source, [score, *keep], reading=reading)
-        scores = read_cells(frame[score], Spelling(Cells.NUMBER), score, str(source))
+        scores = read_cells(frame[score], Spelling(), score, str(source))
     elif place.is_dir():
         frame, notes = predict_table(place, source, keep=keep, reading=reading)
         scores = frame["score"]
