@@ -240,16 +240,10 @@ def _solve_one_class(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Solu
 def decide_on(
     source: Source,
     decide: Callable[[ScoreSample], Boundary],
-    *,
-    labels: tuple[Any, Any] | None = None,
     **options: Any,
 ) -> Boundary:
-    """Return the boundary of a source, with its resolution; labels replace those in the data."""
-
-    def decide_named(sample: ScoreSample) -> Boundary:
-        return decide(sample if labels is None else replace(sample, labels=labels))
-
-    boundary, resolution = decide_in_passes(source, decide_named, **options)
+    """Return the boundary of a source, with its resolution."""
+    boundary, resolution = decide_in_passes(source, decide, **options)
     return replace(boundary, resolution=resolution)
 
 

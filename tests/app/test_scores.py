@@ -184,7 +184,6 @@ def formats(tmp_path, rows):
     csv.write_csv(table, tmp_path / "s.tsv", csv.WriteOptions(delimiter="\t"))
     csv.write_csv(table, tmp_path / "semicolon.csv", csv.WriteOptions(delimiter=";"))
     csv.write_csv(table, pa.output_stream(tmp_path / "s.csv.gz"))
-    csv.write_csv(table, pa.output_stream(tmp_path / "s.csv.zst", compression="zstd"))
     (tmp_path / "bom.csv").write_bytes(b"\xef\xbb\xbf" + (tmp_path / "s.csv").read_bytes())
     windows = (tmp_path / "s.csv").read_bytes().replace(b"\n", b"\r\n")
     (tmp_path / "windows.csv").write_bytes(windows)
@@ -298,8 +297,7 @@ def test_missing_labels_of_several_files_are_refused(
     (tmp_path / "a.csv").write_text("\n".join(score_lines) + "\n")
     (tmp_path / "b.csv").write_text("\n".join([score_lines[0], "0.5,NA"]) + "\n")
     result = run("threshold", "a.csv", "b.csv", *COLUMNS, "--positive", "yes", code=1)
-    assert "column 'ill'" in result.output
-    assert "lacks" in result.output
+    assert "column 'ill' lacks 1" in result.output or "1 missing in b.csv" in result.output
 
 
 def test_many_rows_down_a_real_pipe(tmp_path):

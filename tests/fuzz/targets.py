@@ -124,40 +124,23 @@ def csv(rng: random.Random) -> None:
         assert sum(sample.n_samples) == len(frame)  # type: ignore[attr-defined,arg-type]
 
 
-def json_lines(rng: random.Random) -> None:
-    """Attack the reader of JSON lines."""
-    values = [1, 0.5, "yes", "no", None, True, [1], {"a": 1}, "1", -1, 10**30, "\ud83d\ude00"]
-    lines = [
-        json.dumps({"risk": rng.choice(values), "ill": rng.choice(values)})
-        for _ in range(rng.randint(1, 8))
-    ]
-    raw = "\n".join(lines).encode()
-    path = written("t.jsonl", mutated(raw, rng) if rng.random() < 0.7 else raw)
-    attempt(lambda: read_frame(path))
-    attempt(lambda: ScoreTable([path], "risk", "ill").sample)
-
-
 @cache
-def column_files() -> dict[str, bytes]:
-    """Return small files of columns by their ending."""
+def parquet_file() -> bytes:
+    """Return a small file of columns."""
     import pyarrow as pa
-    from pyarrow import feather, parquet
+    from pyarrow import parquet
 
     words = pa.array(["a", "b", "a"] * 20)
     numbers = pa.array([1.0, 2.0, 3.0] * 20)
+    buffer = io.BytesIO()
     table = pa.table({"risk": numbers, "ill": words, "town": words.dictionary_encode()})
-    files = {}
-    for ending, write in ((".parquet", parquet.write_table), (".feather", feather.write_feather)):
-        buffer = io.BytesIO()
-        write(table, buffer)
-        files[ending] = buffer.getvalue()
-    return files
+    parquet.write_table(table, buffer)
+    return buffer.getvalue()
 
 
 def columns(rng: random.Random) -> None:
-    """Attack the readers of Parquet and Feather."""
-    ending = rng.choice(list(column_files()))
-    path = written(f"t{ending}", mutated(column_files()[ending], rng))
+    """Attack the readers of Parquet."""
+    path = written("t.parquet", mutated(parquet_file(), rng))
     frame = attempt(lambda: read_frame(path))
     sample = attempt(lambda: ScoreTable([path], "risk", "ill").sample)
     if sample is not None and frame is not None:
@@ -273,8 +256,7 @@ def fit_folder(rng: random.Random) -> None:
 TARGETS: dict[str, Callable[[random.Random], None]] = {
     "labels and scores": labels_and_scores,
     "CSV": csv,
-    "JSON lines": json_lines,
-    "Parquet and Feather": columns,
+    "Parquet": columns,
     "records": records,
     "skops": skops,
     "fit folder": fit_folder,

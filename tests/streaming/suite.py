@@ -150,8 +150,8 @@ class EngineSuite:
             streaming.scan_boundary(frame(parts))
 
     def test_a_column_that_is_not_there_is_refused(self, frame):
-        rule = "must name one of the columns" if self.has_names else "must be left out for pairs"
-        with pytest.raises(InvalidInputError, match=f"`score` {rule}"):
+        rule = "has no column 'margin'" if self.has_names else "`score` must be left out for pairs"
+        with pytest.raises(InvalidInputError, match=rule):
             streaming.scan_boundary(frame(parts_of(problem(), [ROWS])), score="margin")
 
     def test_scores_that_are_words_are_refused(self, frame):

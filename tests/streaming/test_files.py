@@ -1,6 +1,6 @@
 """Files: the suite in every format, names and folders, damage, Excel."""
 
-import json
+import gzip
 import sys
 from datetime import datetime
 
@@ -8,7 +8,6 @@ import numpy as np
 import openpyxl
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
@@ -25,17 +24,10 @@ def table_of(parts):
     return pa.table({"id": np.arange(len(columns["label"]))} | columns)
 
 
-def write_lines(table, path):
-    rows = [json.dumps(row, default=float) for row in table.to_pylist()]
-    path.write_text("\n".join(rows).replace("NaN", "null") + "\n")
-
-
 WRITERS = {
     "parquet": pa.parquet.write_table,
-    "feather": pa.feather.write_feather,
     "csv": pa.csv.write_csv,
     "tsv": lambda table, path: pa.csv.write_csv(table, path, pa.csv.WriteOptions(delimiter="\t")),
-    "jsonl": write_lines,
 }
 
 
@@ -69,13 +61,10 @@ def test_folders_lists_and_compressed_files(tmp_path):
     lines = [
         f"{a},{b}" for a, b in zip(*(values.tolist() for values in second.values()), strict=True)
     ]
-    for ending, codec in (("gz", "gzip"), ("bz2", "bz2"), ("zst", "zstd")):
-        path = tmp_path / f"rest.csv.{ending}"
-        with pa.CompressedOutputStream(str(path), codec) as file:
-            file.write("\n".join(["label,score", *lines]).encode())
-        for data in ([tmp_path / "part-0.parquet", path], tmp_path):
-            assert_same_boundary(streaming.scan_boundary(data), y, s)
-        path.unlink()
+    path = tmp_path / "rest.csv.gz"
+    path.write_bytes(gzip.compress("\n".join(["label,score", *lines]).encode()))
+    for data in ([tmp_path / "part-0.parquet", path], tmp_path):
+        assert_same_boundary(streaming.scan_boundary(data), y, s)
 
 
 def test_progress_counts_the_parts(tmp_path):
@@ -89,7 +78,9 @@ UNUSABLE = {
     "scores.xlsx": (b"", "end in .*got 'scores.xlsx'"),
     "scores.parquet.gz": (b"", "end in .*got 'scores.parquet.gz'"),
     "broken.parquet": (b"no", r"broken\.parquet must be a whole Parquet file"),
-    "other.csv": (b"label,margin\n1,2\n", r"'label', 'margin' of other\.csv, got 'score'"),
+    "scores.feather": (b"", "end in .*got 'scores.feather'. Write Parquet"),
+    "scores.csv.zst": (b"", "end in .*got 'scores.csv.zst'. Write Parquet"),
+    "other.csv": (b"label,margin\n1,2\n", r"other\.csv has no column 'score'"),
 }
 
 
@@ -108,21 +99,19 @@ def test_an_element_is_for_spark_alone(folder):
             streaming.scan_boundary(data, element=0)
 
 
-def test_a_missing_library_is_named(monkeypatch):
+def test_a_missing_library_is_named(monkeypatch, folder):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingExtraError, match=r"\.\[arrow\]"):
-        streaming.scan_boundary("a.parquet")
+        streaming.scan_boundary(folder)
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl"])
-def test_whole_numbers_at_the_start_are_no_type(tmp_path, ending):
+def test_whole_numbers_at_the_start_are_no_type(tmp_path):
     y, s = np.arange(400_000) % 2, np.zeros(400_000)
     s[-30_000:] = np.linspace(-1, 1, 30_000) + 2 * y[-30_000:]
-    path = tmp_path / f"scores.{ending}"
-    lines = ['{{"label": {}, "score": {}}}', "{},{}"][ending == "csv"]
-    text = [lines.format(a, int(b) if b == 0 else b) for a, b in zip(y, s.tolist(), strict=True)]
-    path.write_text("\n".join((["label,score"] if ending == "csv" else []) + text) + "\n")
-    assert_same_boundary(streaming.scan_boundary(path, curve="empirical"), y, s, curve="empirical")
+    cells = [f"{a},{int(b) if b == 0 else b}" for a, b in zip(y, s.tolist(), strict=True)]
+    (tmp_path / "scores.csv").write_text("\n".join(["label,score", *cells]))
+    found = streaming.scan_boundary(tmp_path / "scores.csv", curve="empirical")
+    assert_same_boundary(found, y, s, curve="empirical")
 
 
 @pytest.mark.parametrize(("ending", "mark"), [("csv", ";"), ("tsv", "\t"), ("txt", "|")])
@@ -184,7 +173,7 @@ def test_a_sheet_and_its_row_of_names_can_be_chosen(tmp_path):
     found = read_frame(path, reading=Reading(sheet="Sheet1", header_row=3))
     assert [*found.columns, *found.to_numpy()[0]] == ["a", "b", "1", "2"]
     assert column_names(path, Reading(sheet="Sheet")) == ["c"]
-    for sheet, row, said in [("x", None, "'x'. Use one of 'Sheet', 'Sheet1'"), ("Sheet", 9, "9")]:
+    for sheet, row, said in [("x", None, "'x' for .* one of 'Sheet', 'Sheet1'"), ("Sheet", 9, "9")]:
         with pytest.raises(InvalidInputError, match=said):
             read_frame(path, reading=Reading(sheet=sheet, header_row=row))
     for row in (0, 2):
@@ -193,7 +182,7 @@ def test_a_sheet_and_its_row_of_names_can_be_chosen(tmp_path):
 
 
 NO_TABLE = {
-    "two sheets": ([[["a"], [1]], [["b"], [2]]], r"one sheet with cells, and .* has 2: 'Sheet"),
+    "two sheets": ([[["a"], [1]], [["b"], [2]]], "got None .* one of 'Sheet', 'Sheet1'"),
     "a cell without a name": ([[["a"], [1, "stray"]]], "names 1 while a row has more.* 'stray'"),
     "no cells": ([[]], r"must have rows, but .* is empty"),
     "text": (b"a,b\n1,2\n", "must be a whole Excel file"),

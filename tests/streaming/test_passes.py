@@ -254,7 +254,7 @@ CHUNKS = {
     "streams": (lambda y, s: pa.table({"label": y, "score": s}).to_reader(), "Reader.*read once"),
     "words": (lambda y, s: [(y, s.astype(str))], "must be real numbers"),
     "matrices": (lambda y, s: [(y, np.zeros((len(y), 2)))], "one-dimensional"),
-    "lengths": (lambda y, s: [(y, s[:2])], "got 3000 labels and 2 scores in chunk 0"),
+    "lengths": (lambda y, s: [(y, s[:2])], "one value for each of 3000 rows, got 2"),
     "triples and pairs": (lambda y, s: [(y, s, s), (y, s)], "3 in the first and 2 in chunk 1"),
 }
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from boundshift._app.tables import with_gaps
 from boundshift.exceptions import InvalidInputError
-from boundshift.streaming._tables import check_names
+from boundshift.streaming._read import check_names
 
 _BLANKS = str.maketrans(dict.fromkeys(" \u00a0\u202f", " ") | {"\u2212": "-"})
 _SIGNS = re.compile(r"%|[€$£¥₹₽₩]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|INR|kr)\b")

@@ -38,7 +38,7 @@ from boundshift.metrics import binary_metrics
 from boundshift.models._training import counts_groups, is_promise
 from boundshift.report._evidence import MOST_LEVELS, RowDetails, check_levels, own_probability
 from boundshift.rules import Floors, GMean, Rule, Sum
-from boundshift.streaming._tables import check_names
+from boundshift.streaming._read import check_names
 
 # What each model is called in full, and what trains it.
 _MODELS = {

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 CURVES, RULES = ", ".join(curves.NAMED), ", ".join(rules.NAMED)
 MODELS = "logistic, svm, forest, boosting, mlp"
-_FILES = "CSV, TSV, Parquet, Feather, JSON lines (also .gz, .bz2, .zst) or Excel; - reads a pipe."
+_FILES = "CSV, TSV (also .gz), Parquet or Excel; - reads a pipe."
 
 
 class Option(NamedTuple):
@@ -176,7 +176,7 @@ HELP = {
     "exit_code": Option("Exit with 3 if there is an alarm."),
     "out": Option("File to write."),
     "fit out": Option("Folder to write."),
-    "predict out": Option("CSV, TSV, Parquet, Feather, JSON lines or Excel; - is standard output."),
+    "predict out": Option("CSV, TSV or Parquet; - is standard output."),
     "datasets out": Option("File to write it to; - is standard output."),
     "as_json": Option("Print JSON for machines."),
     "force": Option("Replace what is there."),

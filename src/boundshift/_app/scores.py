@@ -26,8 +26,7 @@ from boundshift._typing import BoolArray, FloatArray
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Rule
-from boundshift.streaming._driver import count_labels
-from boundshift.streaming._read import ColumnNames, arrow, as_labels
+from boundshift.streaming._read import arrow, as_labels
 from boundshift.streaming._tables import (
     AS_IT_IS,
     OpenTable,
@@ -185,23 +184,23 @@ class ScoreTable:
     def _decide_in_passes(
         self, curve: str | ErrorCurve | None, rule: str | Rule | None
     ) -> Boundary:
-        """Count the labels in a first pass, and decide in others."""
-        how: dict[str, Any] = {"as_text": True, "reading": self.reading}
         with open_table(self.files[0], self.reading) as opened:
             if names := self._id_columns(opened):
                 first = next(read_batches(opened, dict.fromkeys(names)))
                 # Of many rows in any order, a few show only some of the repetitions.
                 self._doubt_repeats(arrow().Table.from_batches([first]), 0)
-        labels = files_columns(self.files, ColumnNames(self.label, score=""), **how)
-        counts = count_labels(labels, self.progress)
-        if None in counts:
-            raise _unlabelled(self.label, counts[None])
-        cells, sizes = list(counts), list(counts.values())
-        is_positive = self._order(label_values(cells) if are_text(self.files) else cells, sizes)
-        found = [cell for cell, positive in zip(cells, is_positive, strict=True) if positive]
-        source = files_columns(self.files, ColumnNames(self.label, self.score), found, **how)
+
+        def order(counts: dict[Any, int]) -> tuple[Any, Any]:
+            cells = list(counts)
+            values = label_values(cells) if are_text(self.files) else cells
+            is_positive = self._order(values, list(counts.values()))
+            return cells[is_positive.index(False)], cells[is_positive.index(True)]
+
+        roles = {"label": self.label, "score": self.score}
+        source = files_columns(self.files, roles, as_text=True, reading=self.reading)
         find = partial(decide, curve=curve, rule=rule)
-        return decide_on(source, find, labels=self.labels, scale="auto", progress=self.progress)
+        boundary = decide_on(source, find, order=order, scale="auto", progress=self.progress)
+        return replace(boundary, labels=self.labels)
 
     def find_zone(
         self, errors: tuple[float, float], confidence: float, cluster: str | None = None

@@ -6,7 +6,7 @@ scores as that of the same rows in memory, or within the ``resolution`` that it 
 | data | library | extra |
 |---|---|---|
 | iterables of chunks, or functions that make them | NumPy | |
-| Arrow tables; Parquet, Feather, CSV, TSV, JSON lines | PyArrow | ``arrow`` |
+| Arrow tables; Parquet, CSV, TSV | PyArrow | ``arrow`` |
 | DuckDB relations: tables, queries, whatever DuckDB reads | DuckDB | ``duckdb`` |
 | Polars lazy frames and frames | Polars | ``polars`` |
 | Dask frames | Dask | ``dask`` |

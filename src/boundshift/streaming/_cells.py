@@ -65,11 +65,6 @@ class Grid:
         tops = np.unique(np.append(tops[np.abs(tops) < beyond], [-beyond, beyond, np.inf]))
         return cls(tops, scale, float(first), int(np.searchsorted(tops, core[0])), len(core))
 
-    @property
-    def size(self) -> int:
-        """Number of cells."""
-        return len(self.tops)
-
     def cells_of(self, scores: FloatArray) -> IntArray:
         """Return the cell of each score; none may be NaN."""
         with np.errstate(over="ignore"):
@@ -105,9 +100,6 @@ class Questions:
     cells: list[IntArray] = field(default_factory=list)
     width: float = 0.0  # of the cells that a smooth curve took as points; it needs no scores
 
-    def __bool__(self) -> bool:
-        return bool(self.cells)
-
 
 @dataclass(frozen=True, eq=False)
 class Cells:
@@ -126,7 +118,7 @@ class Cells:
 
         Exact zeros and ones of probabilities stand beyond all other log-odds.
         """
-        totals = _totals(classes, grid.size)
+        totals = np.stack([c.totals for c in classes])
         least, most = min(c.lows for c in classes), max(c.highs for c in classes)
         lows = np.clip(np.nextafter(np.append(-np.inf, grid.tops[:-1]), np.inf), least, most)
         tops = np.clip(grid.tops, least, most)
@@ -154,7 +146,7 @@ class Cells:
         joined = np.concatenate(tops)
         lows = np.nextafter(np.append(-np.inf, joined[:-1]), np.inf)
         lows[np.cumsum(sizes) - sizes] = self.lows[wanted]
-        flags = np.zeros(grid.size, dtype=np.bool_)
+        flags = np.zeros(len(grid.tops), dtype=np.bool_)
         first, last = grid.cells_of(self.lows[wanted]), grid.cells_of(self.tops[wanted])
         for i, j in zip(first, last, strict=True):
             flags[i : j + 1] = True
@@ -162,7 +154,8 @@ class Cells:
 
     def refined(self, wanted: IntArray, look: Look, classes: list[Any]) -> Cells:
         """Return the cells with the wanted ones replaced by what a look found in them."""
-        totals = _totals(classes, len(look.tops))
+        shape = 3, len(look.tops)
+        totals = np.stack([np.broadcast_to(c.totals, shape) for c in classes])
         owner = np.searchsorted(self.tops[wanted], look.tops, side="left")
         for before, found in zip(self.totals[:, 0, wanted], totals[:, 0], strict=True):
             now = np.bincount(owner, found, len(wanted))
@@ -179,7 +172,7 @@ class Cells:
         parts = ~look.collected & totals[:, 0].any(axis=0)
         lows = np.min([np.broadcast_to(c.lows, len(look.tops)) for c in classes], axis=0)
         highs = np.max([np.broadcast_to(c.highs, len(look.tops)) for c in classes], axis=0)
-        points = [c.distinct_points() for c in classes]
+        points = [distinct_points(c.points) for c in classes]
         values = np.unique(np.concatenate([value for value, _, _ in points]))
         known = np.zeros((2, 3, len(values)))
         for own, (value, weight, row) in zip(known, points, strict=True):
@@ -191,9 +184,11 @@ class Cells:
         return Cells(lows[order], tops[order], totals[:, :, order])
 
 
-def _totals(classes: list[Any], size: int) -> FloatArray:
-    """Return the totals of both classes; a class without rows has zeros."""
-    return np.stack([c.totals if len(c.totals) else np.zeros((3, size)) for c in classes])
+def distinct_points(points: list[FloatArray]) -> FloatArray:
+    """Return distinct scores in order, with the sums of weights and rows at each."""
+    joined = np.concatenate([np.empty((3, 0)), *points], axis=1)
+    values, place = np.unique(joined[0], return_inverse=True)
+    return np.stack([values, *(np.bincount(place, part, len(values)) for part in joined[1:])])
 
 
 def _cut(low: float, top: float, pieces: int) -> FloatArray:
@@ -218,7 +213,6 @@ class CellScores(Scores):
     cell: IntArray = field(default_factory=lambda: np.empty(0, np.int64))  # index in `Cells`
     heavy: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
     questions: Questions = field(default_factory=Questions)
-    weighting: tuple[int, float] | None = None  # number of rows, sum of squared weights
 
     @classmethod
     def of_class(
@@ -227,23 +221,18 @@ class CellScores(Scores):
         which: int,
         extremes: tuple[float, float],
         questions: Questions,
-        weighting: tuple[int, float] | None,
+        is_weighted: bool,
     ) -> CellScores:
         """Return what is known of one class, whose least and largest score are given."""
         rows, weight, sums = cells.totals[which]
         held = np.flatnonzero(rows)
         both = cells.totals[:, 1].sum(axis=0)
-        count = weight[held] if weighting else weight[held].astype(np.int64)
+        count = weight[held] if is_weighted else weight[held].astype(np.int64)
         low, top = np.clip(cells.lows[held], *extremes), np.clip(cells.tops[held], *extremes)
         value = np.clip(sums[held] / count, low, top)
         heavy = count >= max(2.0, _HEAVY * count.sum())
         heavy |= both[held] >= max(2.0, _HEAVY * both.sum())
-        return cls(value, count, (low, top), held, heavy & (low < top), questions, weighting)
-
-    @property
-    def effective(self) -> float:
-        """Number of rows of equal weight that would be as certain (Kish)."""
-        return float(self.n if self.weighting is None else self.n**2 / self.weighting[1])
+        return cls(value, count, (low, top), held, heavy & (low < top), questions)
 
     @property
     def _ends(self) -> tuple[FloatArray, FloatArray]:
@@ -258,7 +247,7 @@ class CellScores(Scores):
     @cached_property
     def median(self) -> float:
         """Middle score, or the mean of the two middle ones."""
-        if self.weighting is None:
+        if not self.is_weighted:
             low, high = self.at(np.array([(self.n - 1) // 2, self.n // 2]))
         else:
             after, half = self._before[1:], self.n / 2
@@ -272,7 +261,7 @@ class CellScores(Scores):
         rank = np.asarray(rank)
         entry = np.searchsorted(self._before, rank + _ROUNDING, side="right") - 1
         entry = np.minimum(entry, len(self.value) - 1)
-        if self.weighting is not None:
+        if self.is_weighted:
             return self._within(entry, rank)
         found = self._within(entry, rank + 0.5, (rank > 0) & (rank < self.n - 1))
         found = np.where(rank == 0, self.minimum, found)

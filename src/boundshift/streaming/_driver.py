@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -30,7 +30,7 @@ from boundshift._validation import as_choice, bad_weights, order_labels
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.streaming._cells import Cells, CellScores, Grid, Questions
 from boundshift.streaming._read import Source
-from boundshift.streaming._tally import OUTSIDE, ClassTally, ScanRequest, Tally, ValueCounts
+from boundshift.streaming._tally import ClassTally, ScanRequest, Tally
 
 Result = TypeVar("Result")
 Progress = Callable[[str, int, int], None]
@@ -51,6 +51,7 @@ def decide_in_passes(
     *,
     pos_label: object = None,
     symmetric: bool = True,
+    order: Callable[[dict[Any, int]], tuple[Any, Any]] | None = None,
     progress: Progress | bool | None = None,
     scale: Scale = "raw",
 ) -> tuple[Result, float]:
@@ -60,11 +61,13 @@ def decide_in_passes(
     is exact. A smooth curve takes cells as points, and may be off by a sixteenth of a cell's width.
 
     `symmetric` says whether the decision is so in the classes; if not, words as labels need a
-    `pos_label`. If the rows peeked at are probabilities, the first pass takes all for such; if it
-    meets others, or hard labels, it is made again with the raw scores.
+    `pos_label`. Instead of these two, `order` may say which of two labels, given with their rows,
+    is negative and which positive. If the rows peeked at are probabilities, the first pass takes
+    all for such; if it meets others, or hard labels, it is made again with the raw scores.
     """
     as_choice("scale", scale, SCALES)
-    with show_progress(progress) as show:
+    quiet: Any = progress or (lambda *_: None)
+    with draw_bars() if progress is True else nullcontext(quiet) as show:
         passes = 0
 
         def read(request: ScanRequest) -> Tally:
@@ -83,11 +86,14 @@ def decide_in_passes(
             tally = read(first)
             _check_faults(tally.faults, scale)
             scale = "raw"
-            if any(kind == OUTSIDE for _, _, kind in tally.faults):
+            if tally.faults:
                 continue
             if not tally.classes and source.is_weighted:
                 raise bad_weights("0 for every row")
-            labels = order_labels(tally.classes, pos_label, symmetric=symmetric)
+            if order is not None and len(tally.classes) <= 2:
+                labels = order({k: int(c.totals[0].sum()) for k, c in tally.classes.items()})
+            else:
+                labels = order_labels(tally.classes, pos_label, symmetric=symmetric)
             classes = [tally.classes[label] for label in labels]
             request = _settled(replace(first, labels=labels), classes)
         cells = Cells.from_grid(request.grid, classes, request.log_odds)
@@ -95,11 +101,7 @@ def decide_in_passes(
             questions = Questions()
             negative, positive = (
                 CellScores.of_class(
-                    cells,
-                    i,
-                    _extremes(c, request.log_odds),
-                    questions,
-                    (c.n_rows, c.squared_weights) if source.is_weighted else None,
+                    cells, i, _extremes(c, request.log_odds), questions, source.is_weighted
                 )
                 for i, c in enumerate(classes)
             )
@@ -108,9 +110,9 @@ def decide_in_passes(
                     result = decide(ScoreSample(negative, positive, labels, request.log_odds))
             except InvalidInputError:
                 # What an estimate finds wrong, the scores themselves may not.
-                if not questions:
+                if not questions.cells:
                     raise
-            if not questions:
+            if not questions.cells:
                 moved = questions.width * _SMOOTH
                 # No probability changes faster with its log-odds than by a quarter.
                 return result, moved if request.log_odds is None else moved / 4
@@ -151,57 +153,26 @@ def _extremes(found: ClassTally, log_odds: LogOdds | None) -> tuple[float, float
     return min(finite), max(finite)
 
 
-def _list_faults(faults: Counter[tuple[str, str, str]]) -> str:
-    """Return how many rows are faulty in which way, and where."""
-    first = sorted(faults.items())[:_MOST_FAULTS]
-    return ", ".join(f"{n} {kind} in {location}" for (_, location, kind), n in first)
-
-
 def _check_faults(faults: Counter[tuple[str, str, str]], scale: Scale) -> None:
-    outside = Counter({fault: n for fault, n in faults.items() if fault[2] == OUTSIDE})
-    if outside and scale == "probability":
-        raise not_probabilities(_list_faults(outside))
-    for column in ("sample_weight", "y_true", "y_score"):
-        own = Counter({fault: n for fault, n in faults.items() if fault[0] == column}) - outside
+    """Raise unless every row can be used; probabilities may turn out to be none."""
+    for column in ("sample_weight", "y_true", "y_score", "probability"):
+        own = sorted((*fault[1:], n) for fault, n in faults.items() if fault[0] == column)
+        listed = ", ".join(f"{n} {kind} in {location}" for kind, location, n in own[:_MOST_FAULTS])
         if own and column == "sample_weight":
-            raise bad_weights(f"{min(own)[2]} and {own.total() - 1} more like it")
+            more = sum(n for _, _, n in own) - 1
+            raise bad_weights(f"{own[0][0]} and {more} more like it")
         if own and column == "y_true":
             raise InvalidInputError(
-                f"`y_true` must hold a label for each row, got {_list_faults(own)}. Drop the rows "
-                "without a label."
+                f"`y_true` must hold a label for each row, got {listed}. Drop the rows without a "
+                "label."
             )
-        if own:
+        if own and column == "y_score":
             raise InvalidInputError(
-                f"`y_score` must be finite, got {_list_faults(own)}. Drop those rows, or clip "
-                "infinite scores to the largest finite one."
+                f"`y_score` must be finite, got {listed}. Drop those rows, or clip infinite scores "
+                "to the largest finite one."
             )
-
-
-def count_labels(source: Source, progress: Progress | bool | None) -> dict[Any, int]:
-    """Return how many rows have each label; None is a missing one."""
-    with show_progress(progress) as show:
-        found = source.scan(ValueCounts(), lambda *done: show("labels", *done))
-    return dict(found.counts)
-
-
-# --- Progress bars --------------------------------------------------------------------------------
-
-
-@contextmanager
-def show_progress(progress: Progress | bool | None) -> Iterator[Progress]:
-    """Yield what a pass calls: the function given, or one that draws bars for True."""
-    if progress is True:
-        with draw_bars() as show:
-            yield show
-    elif progress is None or progress is False:
-        yield lambda *_: None
-    elif callable(progress):
-        yield progress
-    else:
-        raise InvalidInputError(
-            "`progress` must be True, None or a function of a name, the parts read and all parts, "
-            f"got {progress!r}. Use True for a bar on the error stream."
-        )
+        if own and scale == "probability":
+            raise not_probabilities(listed)
 
 
 @contextmanager
@@ -216,15 +187,8 @@ def draw_bars(*, only_in_terminal: bool = False) -> Iterator[Progress]:
     except ImportError as error:
         raise MissingExtraError("rich", "cli") from error
     console = Console(stderr=True)
-    with bars.Progress(
-        bars.TextColumn("{task.description:<9}"),
-        bars.BarColumn(),
-        bars.MofNCompleteColumn(),
-        bars.TimeElapsedColumn(),
-        console=console,
-        disable=only_in_terminal and not console.is_terminal,
-        transient=only_in_terminal,
-    ) as drawn:
+    is_hidden = only_in_terminal and not console.is_terminal
+    with bars.Progress(console=console, disable=is_hidden, transient=only_in_terminal) as drawn:
         tasks: dict[str, Any] = {}
 
         def show(what: str, done: int, total: int) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pickle
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,12 +16,13 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._read import (
     PEEKED_ROWS,
     Chunk,
-    ColumnNames,
     OnProgress,
     PartSource,
     Request,
+    Roles,
     arrow,
     as_chunk,
+    check_names,
     not_real_numbers,
     read_once,
     table_chunk,
@@ -33,50 +34,50 @@ _MERGED_AT_ONCE = 16
 _MERGERS = 8
 
 
-def _no_frame(data: object, library: str) -> InvalidInputError:
-    return InvalidInputError(
-        f"`data` must be a frame or relation, got a {library} {type(data).__name__}. Pass labels "
-        "and scores in memory to boundshift.find_boundary."
-    )
+def _check_columns(names: Any, data: object, roles: Roles) -> Roles:
+    """Raise unless data has its columns; return the roles once columns are renamed after them."""
+    if names is None:
+        raise InvalidInputError(
+            f"`data` must be a frame or relation, got {type(data).__name__}. Pass labels and "
+            "scores in memory to boundshift.find_boundary."
+        )
+    check_names("`data`", list(map(str, names)), roles.values())
+    return {role: role for role in roles}
 
 
-def arrow_columns(table: Any, names: ColumnNames) -> PartSource:
+def arrow_columns(table: Any, roles: Roles) -> PartSource:
     """Return the source of some columns of a table, a record batch or a dataset."""
-    if not hasattr(table, "schema"):
-        raise _no_frame(table, "Arrow")
     if hasattr(table, "read_next_batch"):
         raise read_once(table, "Pass a table, or the dataset or files behind it.")
-    names.check(table.schema.names)
+    _check_columns(table.schema.names if hasattr(table, "schema") else None, table, roles)
 
     def chunks() -> Iterator[Chunk]:
-        columns = list(dict.fromkeys(names.given.values()))
+        columns = list(dict.fromkeys(roles.values()))
         for i, batch in enumerate(table.to_batches(columns=columns)):
-            yield table_chunk(batch, names, f"batch {i}")
+            yield table_chunk(batch, roles, f"batch {i}")
 
     if hasattr(table, "get_fragments"):
-        return PartSource(chunks, names.weight is not None)
+        return PartSource(chunks, "weight" in roles)
 
     def part(start: int) -> list[Chunk]:
         rows = table.slice(start, _ROWS_OF_A_BATCH)
-        return [table_chunk(rows, names, f"rows {start} to {start + len(rows) - 1}")]
+        return [table_chunk(rows, roles, f"rows {start} to {start + len(rows) - 1}")]
 
     starts = range(0, table.num_rows, _ROWS_OF_A_BATCH)
-    return PartSource([partial(part, start) for start in starts], names.weight is not None)
+    return PartSource([partial(part, start) for start in starts], "weight" in roles)
 
 
 # --- DuckDB and Polars ----------------------------------------------------------------------------
 
 
-def duckdb_columns(relation: Any, names: ColumnNames) -> PartSource:
+def duckdb_columns(relation: Any, roles: Roles) -> PartSource:
     """Return the source of some columns of a relation."""
     from duckdb import SQLExpression
 
     pa = arrow()
-    if not hasattr(relation, "columns"):
-        raise _no_frame(relation, "DuckDB")
-    names.check(relation.columns)
+    own = _check_columns(getattr(relation, "columns", None), relation, roles)
     # A ColumnExpression would take a dot or a quote in a name for syntax.
-    quoted = {to: '"' + name.replace('"', '""') + '"' for to, name in names.given.items()}
+    quoted = {to: '"' + name.replace('"', '""') + '"' for to, name in roles.items()}
     chosen = [SQLExpression(column).alias(to) for to, column in quoted.items()]
 
     def chunks() -> Iterator[Chunk]:
@@ -89,32 +90,31 @@ def duckdb_columns(relation: Any, names: ColumnNames) -> PartSource:
         for batch in reader(_ROWS_OF_A_BATCH):
             waiting.append(batch)
             if sum(map(len, waiting)) >= _ROWS_OF_A_BATCH:
-                yield table_chunk(pa.Table.from_batches(waiting), names.own, "the relation")
+                yield table_chunk(pa.Table.from_batches(waiting), own, "the relation")
                 waiting = []
         if waiting:
-            yield table_chunk(pa.Table.from_batches(waiting), names.own, "the relation")
+            yield table_chunk(pa.Table.from_batches(waiting), own, "the relation")
 
-    return PartSource(chunks, names.weight is not None)
+    return PartSource(chunks, "weight" in roles)
 
 
-def polars_columns(frame: Any, names: ColumnNames) -> PartSource:
+def polars_columns(frame: Any, roles: Roles) -> PartSource:
     """Return the source of some columns of a frame, lazy or in memory."""
     import polars as pl
 
     arrow()
-    if not isinstance(frame, pl.LazyFrame | pl.DataFrame):
-        raise _no_frame(frame, "Polars")
-    names.check(frame.lazy().collect_schema().names())
-    rows = frame.lazy().select([pl.col(name).alias(to) for to, name in names.given.items()])
+    is_frame = isinstance(frame, pl.LazyFrame | pl.DataFrame)
+    own = _check_columns(frame.lazy().collect_schema() if is_frame else None, frame, roles)
+    rows = frame.lazy().select([pl.col(name).alias(to) for to, name in roles.items()])
 
     def chunks() -> Iterator[Chunk]:
         # In their order, so that every pass sees the same batches.
         batches = rows.collect_batches(chunk_size=_ROWS_OF_A_BATCH, maintain_order=True)
         for i, batch in enumerate(batches):
             table = batch.to_arrow(compat_level=pl.CompatLevel.oldest())
-            yield table_chunk(table, names.own, f"batch {i}")
+            yield table_chunk(table, own, f"batch {i}")
 
-    return PartSource(chunks, names.weight is not None)
+    return PartSource(chunks, "weight" in roles)
 
 
 # --- Dask -----------------------------------------------------------------------------------------
@@ -126,16 +126,19 @@ class DaskSource:
     Each worker turns its partitions into tallies, these are merged in a tree, and one comes back.
     """
 
-    def __init__(self, parts: Sequence[Any], is_weighted: bool = False) -> None:
-        self._parts, self.is_weighted = parts, is_weighted
+    def __init__(self, parts: Sequence[Any], roles: Roles) -> None:
+        self._parts, self._roles, self.is_weighted = parts, roles, "weight" in roles
 
     def peek(self) -> list[Chunk]:
         """Return rows of the first and the last partition, spread over it."""
         import dask
 
-        some_rows = dask.delayed(_some_rows, pure=False)
+        def some_rows(part: Any, i: int) -> Chunk:
+            chunk = _partition_chunk(part, self._roles, i)
+            return chunk.take(slice(None, None, max(4 * len(chunk) // PEEKED_ROWS, 1)))
+
         ends = sorted({0, len(self._parts) - 1}) if self._parts else []
-        return list(dask.compute(*[some_rows(self._parts[i], i) for i in ends]))
+        return list(dask.compute(*[dask.delayed(some_rows)(self._parts[i], i) for i in ends]))
 
     def scan(self, request: Request, on_progress: OnProgress) -> Any:
         """Read every row once, and return what was asked for."""
@@ -144,7 +147,7 @@ class DaskSource:
         read, merge = (dask.delayed(task, pure=False) for task in (_read_partition, _merged))
         # One node of the graph, so that a worker gets it once and not with every partition.
         shared = dask.delayed(request, pure=False)
-        tallies = [read(shared, part, i) for i, part in enumerate(self._parts)]
+        tallies = [read(shared, part, self._roles, i) for i, part in enumerate(self._parts)]
         while len(tallies) > 1:
             starts = range(0, len(tallies), _MERGED_AT_ONCE)
             tallies = [merge(tallies[i : i + _MERGED_AT_ONCE]) for i in starts]
@@ -153,18 +156,12 @@ class DaskSource:
         return found[0] if found else request.tally(())
 
 
-def _partition_chunk(part: Any, i: int) -> Chunk:
-    labels, scores, *weights = (part.iloc[:, k] for k in range(part.shape[1]))
-    return as_chunk(labels, scores, f"partition {i}", *weights)
+def _partition_chunk(part: Any, roles: Roles, i: int) -> Chunk:
+    return as_chunk(*(part[name] for name in roles.values()), location=f"partition {i}")
 
 
-def _some_rows(part: Any, i: int) -> Chunk:
-    chunk = _partition_chunk(part, i)
-    return chunk.take(slice(None, None, max(4 * len(chunk) // PEEKED_ROWS, 1)))
-
-
-def _read_partition(request: Request, part: Any, i: int) -> Any:
-    return request.tally([_partition_chunk(part, i)])
+def _read_partition(request: Request, part: Any, roles: Roles, i: int) -> Any:
+    return request.tally([_partition_chunk(part, roles, i)])
 
 
 def _merged(tallies: Iterable[Any]) -> Any:
@@ -176,59 +173,47 @@ def _merged(tallies: Iterable[Any]) -> Any:
     return total
 
 
-def dask_columns(frame: Any, names: ColumnNames) -> DaskSource:
+def dask_columns(frame: Any, roles: Roles) -> DaskSource:
     """Return the source of some columns of a frame."""
-    if not hasattr(frame, "columns") or frame.ndim != 2:
-        raise _no_frame(frame, "Dask")
-    names.check([str(name) for name in frame.columns])
-    rows = frame[list(names.given.values())]
-    return DaskSource(rows.to_delayed(), names.weight is not None)
+    _check_columns(getattr(frame, "columns", None), frame, roles)
+    return DaskSource(frame[list(dict.fromkeys(roles.values()))].to_delayed(), roles)
 
 
 # --- Spark ----------------------------------------------------------------------------------------
 
 
 class SparkSource:
-    """Rows of a frame with the columns that `names` says; scores and weights are doubles."""
+    """Rows of a frame whose columns have the names of their roles; scores are doubles."""
 
-    def __init__(self, frame: Any, names: ColumnNames) -> None:
-        self._frame, self._names = frame, names
-        self.is_weighted = names.weight is not None
+    def __init__(self, frame: Any, roles: Roles) -> None:
+        self._frame, self._roles, self.is_weighted = frame, roles, "weight" in roles
 
     def peek(self) -> list[Chunk]:
         """Return the first few rows."""
         rows = self._frame.limit(PEEKED_ROWS).toArrow()
-        return [table_chunk(rows, self._names, "the first rows")]
+        return [table_chunk(rows, self._roles, "the first rows")]
 
     def scan(self, request: Request, on_progress: OnProgress) -> Any:
         """Read every row once, and return what was asked for."""
         from pyspark.sql import functions as F  # noqa: N812
 
         rows = self._frame.withColumn("partition", F.spark_partition_id())
-        found = rows.mapInArrow(_tally_on_worker(self._names, request), "tally binary")
+        found = rows.mapInArrow(partial(_tally_on_worker, self._roles, request), "tally binary")
         found = found.repartition(_MERGERS).mapInArrow(_merge_on_worker, "tally binary")
-        total = request.tally(())
-        for tally in _unpacked(found.toArrow().to_batches()):
-            total.merge(tally)
+        total = _merged([request.tally(()), *_unpacked(found.toArrow().to_batches())])
         on_progress(1, 1)
         return total
 
 
-def _tally_on_worker(
-    names: ColumnNames, request: Request
-) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """Return the function from the batches of a partition to its tally."""
-
-    def chunks(batches: Iterable[Any]) -> Iterator[Chunk]:
-        for batch in batches:
-            if len(batch):
-                number = batch.column("partition")[0].as_py()
-                yield table_chunk(batch, names, f"partition {number}")
-
-    def tally(batches: Iterator[Any]) -> Iterator[Any]:
-        yield _packed(request.tally(chunks(batches)))
-
-    return tally
+def _tally_on_worker(roles: Roles, request: Request, batches: Iterable[Any]) -> Iterator[Any]:
+    """Yield the tally of a partition."""
+    filled = (batch for batch in batches if len(batch))
+    yield _packed(
+        request.tally(
+            table_chunk(batch, roles, f"partition {batch.column('partition')[0]}")
+            for batch in filled
+        )
+    )
 
 
 def _merge_on_worker(batches: Iterator[Any]) -> Iterator[Any]:
@@ -237,10 +222,8 @@ def _merge_on_worker(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def _packed(tally: Any) -> Any:
-    import pyarrow as pa
-
-    message = zlib.compress(pickle.dumps(tally), level=1)
-    return pa.RecordBatch.from_arrays([pa.array([message], pa.binary())], ["tally"])
+    message = arrow().array([zlib.compress(pickle.dumps(tally), level=1)])
+    return arrow().record_batch([message], names=["tally"])
 
 
 def _unpacked(batches: Iterable[Any]) -> Iterator[Any]:
@@ -250,39 +233,28 @@ def _unpacked(batches: Iterable[Any]) -> Iterator[Any]:
             yield pickle.loads(zlib.decompress(message.as_py()))
 
 
-def spark_columns(frame: Any, names: ColumnNames, element: int = -1) -> SparkSource:
+def spark_columns(frame: Any, roles: Roles, element: int = -1) -> SparkSource:
     """Return the source of some columns of a frame; of a column of vectors, take one element."""
-    if not hasattr(frame, "columns"):
-        raise _no_frame(frame, "Spark")
-    names.check(frame.columns)
-    rows = frame.select(
-        *(
-            _spark_column(frame, name, element, names.numbers.get(name)).alias(to)
-            for to, name in names.given.items()
-        )
-    )
-    return SparkSource(rows, names.own)
-
-
-def _spark_column(frame: Any, name: str, element: int, number: str | None) -> Any:
-    """Return a column by its whole name; scores and weights as numbers."""
     from pyspark.sql import functions as F  # noqa: N812
     from pyspark.sql.types import ArrayType, NumericType
 
-    kind, column = frame.schema[name].dataType, F.col("`" + name.replace("`", "``") + "`")
-    if number is None:
-        return column
-    if not isinstance(kind, NumericType):
-        if number == "y_score" and kind.typeName() == "vectorudt":
-            from pyspark.ml.functions import vector_to_array
+    own = _check_columns(getattr(frame, "columns", None), frame, roles)
+    columns = []
+    for role, name in roles.items():
+        kind, column = frame.schema[name].dataType, F.col("`" + name.replace("`", "``") + "`")
+        if role != "label":
+            inner = kind.elementType if isinstance(kind, ArrayType) else None
+            is_vector = kind.typeName() == "vectorudt"
+            if role == "score" and (is_vector or isinstance(inner, NumericType)):
+                if is_vector:
+                    from pyspark.ml.functions import vector_to_array
 
-            column = vector_to_array(column)
-        elif not (
-            number == "y_score"
-            and isinstance(kind, ArrayType)
-            and isinstance(kind.elementType, NumericType)
-        ):
-            raise not_real_numbers(f"{kind.simpleString()} values in column {name!r}", number)
-        # Spark counts elements from 1, and from the end as Python does.
-        column = F.element_at(column, element + 1 if element >= 0 else element)
-    return column.cast("double")
+                    column = vector_to_array(column)
+                # Spark counts elements from 1, and from the end as Python does.
+                column = F.element_at(column, element + 1 if element >= 0 else element)
+            elif not isinstance(kind, NumericType):
+                called = {"score": "y_score", "weight": "sample_weight"}[role]
+                raise not_real_numbers(called, f"{kind.simpleString()} values in column {name!r}")
+            column = column.cast("double")
+        columns.append(column.alias(role))
+    return SparkSource(frame.select(*columns), own)

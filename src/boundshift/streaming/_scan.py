@@ -19,7 +19,7 @@ from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
 from boundshift.streaming._driver import Progress, decide_in_passes
-from boundshift.streaming._read import ColumnNames, Source, read
+from boundshift.streaming._read import Source, read
 
 
 def scan_boundary(
@@ -40,7 +40,7 @@ def scan_boundary(
     Parameters
     ----------
     data : path, glob, folder, list of them, frame, table, relation, or iterable of pairs
-        Parquet, Feather, CSV, TSV or JSON lines, text also compressed; a DuckDB relation, such as
+        Parquet, CSV or TSV, text also as ``.gz``; a DuckDB relation, such as
         ``connection.sql("SELECT ...")``; a Polars frame, lazy or not; a Spark or Dask frame; an
         Arrow table or dataset; or pairs (labels, scores), or triples with weights, as an iterable
         that can be read again or a function that makes one.
@@ -81,7 +81,7 @@ def scan_boundary(
     """
     curve, rule = choose_claims(curve, rule)
     boundary = decide_on(
-        read(data, ColumnNames(label, score, weight), element),
+        read(data, label, score, weight, element),
         partial(decide, curve=curve, rule=rule),
         pos_label=pos_label,
         symmetric=rule.symmetric,
@@ -131,7 +131,7 @@ def scan_certificate(
     t, pos_label = read_threshold(threshold, pos_label)
     as_choice("scores", scores, get_args(Scores))
     as_share("confidence", confidence)
-    source = _read_rows(data, ColumnNames(label, score), element)
+    source = _read_rows(data, label, score, element)
     claims: dict[str, Any] = {"confidence": confidence, "joint": joint, "chosen_here": chosen_here}
 
     def decide_one(sample: ScoreSample) -> Certificate:
@@ -184,7 +184,7 @@ def scan_zone(
     """
     allowed = as_errors(errors)
     as_share("confidence", confidence)
-    source = _read_rows(data, ColumnNames(label, score), element)
+    source = _read_rows(data, label, score, element)
     zone, _ = decide_in_passes(
         source,
         lambda sample: zone_of(sample, allowed, confidence, scale),
@@ -195,9 +195,9 @@ def scan_zone(
     return zone
 
 
-def _read_rows(data: Any, names: ColumnNames, element: int) -> Source:
+def _read_rows(data: Any, label: str, score: str, element: int) -> Source:
     """Return rows that count once each, as promises need them."""
-    source = read(data, names, element)
+    source = read(data, label, score, element=element)
     if source.is_weighted:
         raise InvalidInputError(
             "`data` must be pairs (labels, scores) for a certificate or a zone, whose promises "

@@ -1,6 +1,6 @@
-"""Files: as batches of columns whatever their format, as a source of passes, and errors in words.
+"""Files: as batches of columns, as a source of passes, and errors in words.
 
-Text is cut into blocks of whole rows here and not by Arrow's own streaming readers. After a quote
+Text is cut into blocks of whole rows here and not by Arrow's own streaming reader. After a quote
 that is never closed, Arrow takes the rest of a CSV file for one cell and says nothing.
 """
 
@@ -14,59 +14,28 @@ import os
 import re
 import sys
 import warnings
-import zipfile
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from datetime import datetime, time
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
-
-import numpy as np
+from typing import Any
 
 from boundshift._validation import nearest_name
 from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
-from boundshift.streaming._read import (
-    Chunk,
-    ColumnNames,
-    PartSource,
-    Values,
-    arrow,
-    table_chunk,
-)
+from boundshift.streaming._read import Chunk, PartSource, Roles, arrow, check_names, table_chunk
 
-Format = Literal["csv", "parquet", "feather", "json"]
-
-FORMATS: dict[str, Format] = {
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".txt": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".feather": "feather",
-    ".arrow": "feather",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".json": "json",
-}
-_COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None")
+"""What spreadsheets, statistics programs and public collections write where a value is missing."""
 _BLOCK = 1 << 22
 _ROWS_OF_A_BATCH = 1 << 17
 # A longer row is a quote that nobody closed, or no table at all.
 _LONGEST_ROW = 1 << 26
-MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None")
-"""What spreadsheets, statistics programs and public collections write where a value is missing."""
-_SAMPLE = 1 << 16
-_DECIMAL_COMMA = re.compile(
-    r"[+-]?(0?,\d+|\d{4,},\d+|\d+,(\d{1,2}|\d{4,}))(e[+-]?\d+)?", re.ASCII | re.IGNORECASE
-)
-_LARGEST_WORKBOOK = 1 << 30
-# Arrow's reader of JSON crashes on values nested too deep.
-_MOST_BRACKETS = 1000
-_JSON_LINE = '{"score": 0.3, "label": 1}'
+# A comma before three digits may stand between thousands, and decides nothing.
+_DECIMAL_COMMA = r"(?i)^\s*[+-]?(0?,\d+|\d{4,},\d+|\d+,(\d{1,2}|\d{4,}))(e[+-]?\d+)?\s*$"
 
 
 @dataclass(frozen=True)
@@ -77,20 +46,19 @@ class Reading:
     sheet: str | None = None
     header_row: int | None = None
 
-    def check(self, path: str | Path, kind: str) -> None:
+    def check(self, name: str, kind: str) -> None:
         """Raise if a file of this kind has no use for what is given."""
-        if self.encoding is not None and kind not in ("csv", "json"):
-            raise InvalidInputError(
-                f"--encoding must go with a file of text, got {self.encoding!r} for {path}. Leave "
-                "it out."
-            )
-        for option, value in (("--sheet", self.sheet), ("--header-row", self.header_row)):
-            if value is not None and kind != "xlsx":
+        for option, value, wanted, what in (
+            ("--encoding", self.encoding, "csv", "a file of text"),
+            ("--sheet", self.sheet, "xlsx", "an Excel file"),
+            ("--header-row", self.header_row, "xlsx", "an Excel file"),
+        ):
+            if value is not None and kind != wanted:
                 raise InvalidInputError(
-                    f"{option} must go with an Excel file, got {value!r} for {path}. Leave it out."
+                    f"{option} must go with {what}, got {value!r} for {name}. Leave it out."
                 )
         try:
-            "".encode(self.encoding or "utf-8")
+            codecs.lookup(self.encoding or "utf-8")
         except LookupError:
             raise InvalidInputError(
                 f"--encoding must be one that Python knows, got {self.encoding!r}. Use utf-8, "
@@ -104,143 +72,116 @@ AS_IT_IS = Reading()
 
 @dataclass(frozen=True)
 class OpenTable:
-    """An opened table."""
+    """An opened table: text, which an Excel sheet becomes, too, or Parquet."""
 
     name: str
-    format: Format
-    stream: Any = None  # file, ParquetFile or RecordBatchFileReader; of text, after `head`
-    head: bytes = b""  # first few megabytes of text, from the first row on
+    format: str  # csv or parquet
+    header: tuple[str, ...] = ()
+    stream: Any = None  # ParquetFile, or a file of text after `head`
+    encoding: str = ""
+    decoder: Any = None
+    head: str = ""  # first few megabytes of text, from the first row on
     delimiter: str = ","
-    header: tuple[str, ...] = ()  # empty for JSON lines, where every object has its own
-    size: int = 0  # bytes of text, rows of Parquet, batches of Feather; 0 if unknown
-    encoding: str = ""  # of text; empty for UTF-8
-    decoder: Any = None  # of text that is not UTF-8
 
 
 def column_names(path: str | Path, reading: Reading = AS_IT_IS) -> list[str]:
     """Return the names of a file's columns."""
     with open_table(path, reading) as opened:
-        if opened.format != "json":
-            return list(opened.header)
-        return list(next(read_batches(opened)).schema.names)
+        return list(opened.header)
 
 
 @contextmanager
 def open_table(path: str | Path, reading: Reading = AS_IT_IS) -> Iterator[OpenTable]:
     """Open a file or standard input, and find out how to read it."""
-    pa = arrow()
-    if str(path) == "-":
-        if sys.stdin is None or sys.stdin.closed:
-            raise InvalidInputError(
-                "Standard input must be open to be read, and is closed. Name a file, or pipe "
-                "the table into the command."
-            )
-        reading.check("standard input", "csv")
-        yield _identify(
-            OpenTable("standard input", "csv", sys.stdin.buffer, encoding=reading.encoding or ""),
-            is_piped=True,
-        )
-        return
     path = Path(path)
-    if path.suffix.lower() == ".xlsx" and path.is_file():
-        reading.check(path, "xlsx")
-        text = _workbook_as_csv(path, reading)
-        yield _identify(OpenTable(str(path), "csv", io.BytesIO(text), size=len(text)))
-        return
-    table = OpenTable(str(path), _format_of(path), encoding=reading.encoding or "")
-    reading.check(path, table.format)
+    is_piped = str(path) == "-"
+    kind = "csv" if is_piped else _format_of(path)
+    table = OpenTable("standard input" if is_piped else str(path), kind)
+    reading.check(table.name, kind)
     with readable(table):
-        size = path.stat().st_size
-        # Any bytes may name a file, and Arrow takes text for UTF-8.
-        file = pa.OSFile(os.fsencode(path))
-        if path.suffix.lower() in _COMPRESSED:
-            file = pa.CompressedInputStream(file, _COMPRESSED[path.suffix.lower()])
-    with file:
-        yield _identify(replace(table, stream=file, size=size))
+        file: Any
+        if is_piped:
+            file = nullcontext(sys.stdin.buffer)
+        elif kind == "xlsx":
+            file = io.BytesIO(_workbook_as_csv(path, reading).encode())
+        else:
+            # Any bytes may name a file, and Arrow takes text for UTF-8.
+            file = arrow().OSFile(os.fsencode(path))
+            if path.suffix.lower() == ".gz":
+                file = arrow().CompressedInputStream(file, "gzip")
+    with file as stream:
+        table = replace(table, stream=stream, encoding=reading.encoding or "")
+        with readable(table):
+            if kind == "parquet":
+                from pyarrow import parquet
+
+                found = parquet.ParquetFile(stream)
+                table = replace(table, stream=found, header=tuple(found.schema_arrow.names))
+            else:
+                table = _read_header(replace(table, format="csv"))
+        repeated = [name for name, count in Counter(table.header).items() if count > 1]
+        if repeated:
+            raise InvalidInputError(
+                f"Column names must differ, but {table.name} has '{repeated[0]}' more than once. "
+                "Rename one."
+            )
+        yield table
 
 
-def _format_of(path: Path) -> Format:
+def _format_of(path: Path) -> str:
     if path.is_dir():
         raise InvalidInputError(f"The table must be a file, got the folder '{path}'.")
     if not path.exists():
         near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         raise InvalidInputError(f"There is no file '{path}'.{nearest_name(path.name, near)}")
-    found = name_format(path)
+    found = "xlsx" if path.suffix.lower() == ".xlsx" else name_format(path)
     if found is None:
-        raise InvalidInputError(
-            f"The file's name must end in one of {', '.join(FORMATS)} (text also followed by one "
-            f"of {', '.join(_COMPRESSED)}) or be .xlsx, got '{path.name}'. Save the table as CSV."
-        )
+        raise _unknown_ending(path)
     return found
 
 
-def name_format(path: Path) -> Format | None:
+def name_format(path: Path) -> str | None:
     """Return the format that a file's name says, None if none; only text may be compressed."""
-    if path.suffix.lower() not in _COMPRESSED:
-        return FORMATS.get(path.suffix.lower())
-    inside = FORMATS.get(path.with_suffix("").suffix.lower())
-    return inside if inside in ("csv", "json") else None
+    name = path.name.lower()
+    if name.removesuffix(".gz").endswith((".csv", ".tsv", ".txt")):
+        return "csv"
+    return "parquet" if name.endswith((".parquet", ".pq")) else None
 
 
-def _identify(table: OpenTable, *, is_piped: bool = False) -> OpenTable:
-    """Return the table with its header and delimiter; what comes down a pipe says its format."""
-    if table.format in ("parquet", "feather"):
-        return _identify_binary(table)
-    with readable(table):
-        head = _read_head(table.stream)
-        table, head = _as_utf8(table, head)
-        if is_piped:
-            table = replace(table, format="json" if head.lstrip()[:1] in (b"{", b"[") else "csv")
-        if not head.strip():
-            raise InvalidInputError(f"The table must have rows, but {table.name} is empty.")
-        if table.format == "json":
-            if not head.lstrip().startswith(b"{"):  # Arrow would crash
-                raise InvalidInputError(
-                    f"Every line of {table.name} must be one flat JSON object, as in {_JSON_LINE}, "
-                    f"got {head.lstrip()[:20].decode('utf-8', 'replace')!r}. Write one object a "
-                    "line."
-                )
-            return replace(table, head=head)
-        head = head.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
-        first = re.match(_row_pattern(b",;\t|", _newline_of(head)), head)
-        stop = first.end() if first else len(head)
-        line = head[:stop].decode()
-    delimiter = max(",;\t|", key=re.sub(r'"[^"]*"', "", line).count)
-    try:
-        names = next(csv.reader(io.StringIO(line, newline=""), delimiter=delimiter), [""])
-    except csv.Error as error:
-        raise InvalidInputError(
-            f"The first row of {table.name} must name the columns, and cannot be read: {error}. "
-            "Save the table as CSV again."
-        ) from error
-    header = _check_distinct(table.name, names)
-    return replace(table, head=head[stop:], delimiter=delimiter, header=header)
+def _unknown_ending(path: Path) -> InvalidInputError:
+    return InvalidInputError(
+        "A file's name must end in .csv, .tsv, .txt (also with .gz), .parquet, .pq or, on the "
+        f"command line, .xlsx, got '{path.name}'. Write Parquet, or CSV."
+    )
 
 
-def _read_head(stream: Any) -> bytes:
-    """Return the first few megabytes, or all; a pipe may hand out less than it is asked for."""
-    head = b""
-    while len(head) < _BLOCK and (more := stream.read(_BLOCK - len(head))):
-        head += more
-    return head
-
-
-def _as_utf8(table: OpenTable, head: bytes) -> tuple[OpenTable, bytes]:
-    """Return a table of text that is read as UTF-8, and the head."""
-    encoding = table.encoding or _find_encoding(table.name, head)
-    if encoding != "utf-8":
-        decoder = codecs.getincrementaldecoder(encoding)()
-        table, head = (
-            replace(table, encoding=encoding, decoder=decoder),
-            decoder.decode(head).encode(),
-        )
-    if b"\0" in head[:200]:
+def _read_header(table: OpenTable) -> OpenTable:
+    """Return a table of text with its names, its delimiter and its first rows."""
+    start = table.stream.read(_BLOCK)
+    encoding = table.encoding or _find_encoding(table.name, start)
+    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding)(), True)
+    head = decoder.decode(start).removeprefix("\ufeff").lstrip("\n")
+    if "\0" in head[:200]:
         raise InvalidInputError(
             f"{table.name} must be text, and is binary, compressed or not {encoding}. Name its "
             "encoding with --encoding, let its name end in .gz if it is compressed so, or save the "
             "table as UTF-8."
         )
-    return table, head
+    if not head.strip():
+        raise InvalidInputError(f"The table must have rows, but {table.name} is empty.")
+    first = re.match(_row_pattern(",;\t|"), head + "\n")
+    if first is None:
+        raise _open_quote(table, head)
+    delimiter = max(",;\t|", key=re.sub(r'"[^"]*"', "", first[0]).count)
+    names = next(csv.reader(io.StringIO(first[0], newline=""), delimiter=delimiter))
+    return replace(
+        table,
+        header=tuple(names),
+        encoding=encoding,
+        decoder=decoder,
+        head=head[first.end() :],
+        delimiter=delimiter,
+    )
 
 
 def _find_encoding(name: str, text: bytes) -> str:
@@ -261,276 +202,166 @@ def _find_encoding(name: str, text: bytes) -> str:
     return encoding
 
 
-def _check_distinct(name: str, header: Sequence[str]) -> tuple[str, ...]:
-    repeated = [column for column, count in Counter(header).items() if count > 1]
-    if repeated:
-        raise InvalidInputError(
-            f"Column names must differ, but {name} has '{repeated[0]}' more than once. Rename one."
-        )
-    return tuple(header)
-
-
-def _identify_binary(table: OpenTable) -> OpenTable:
-    """Return the table with the reader of its format, which knows names and sizes."""
-    with readable(table):
-        if table.format == "parquet":
-            from pyarrow import parquet
-
-            file = parquet.ParquetFile(table.stream)
-            names, size = file.schema_arrow.names, file.metadata.num_rows
-        else:
-            file = arrow().ipc.open_file(table.stream)
-            names, size = file.schema.names, file.num_record_batches
-        header = _check_distinct(table.name, names)
-    return replace(table, stream=file, header=header, size=size)
-
-
-def check_names(where: str, names: Sequence[str], wanted: Sequence[str]) -> None:
-    """Raise if a wanted column is not there, and name the nearest that is."""
-    missing = [column for column in wanted if column not in names]
-    if not missing:
-        return
-    shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
-    lacks = ", ".join(f"'{column}'" for column in missing[:8])
-    many = "s" if len(missing) > 1 else ""
-    raise InvalidInputError(
-        f"{where} has no column{many} {lacks}.{nearest_name(missing[0], names)} "
-        f"Its columns are: {shown}."
-    )
-
-
 # --- Batches --------------------------------------------------------------------------------------
 
 
 def read_batches(
-    table: OpenTable, types: Mapping[str, Any] | None = None, *, words: bool = False
+    table: OpenTable, types: Mapping[str, Any], *, words: bool = False
 ) -> Iterator[Any]:
-    """Yield record batches of all columns, or of some with the Arrow type each is to have.
+    """Yield record batches of columns with the Arrow type each is to have.
 
     None as a type leaves it to the file. With `words`, cells of CSV are handed on as they are
     written, "NA" and empty ones, too.
     """
+    pa = arrow()
     with readable(table):
-        if table.format != "json":
-            check_names(table.name, table.header, list(types or ()))
-        batches: Iterable[Any]
-        if table.format == "csv":
-            batches = _csv_batches(table, types or {}, words)
-        elif table.format == "json":
-            batches = _json_batches(table)
-        elif table.format == "parquet":
-            batches = table.stream.iter_batches(columns=None if types is None else list(types))
-        else:
-            batches = (feather_batch(table.stream, i, types) for i in range(table.size))
+        check_names(table.name, table.header, types)
+        batches: Iterable[Any] = (
+            _csv_batches(table, types, words)
+            if table.format == "csv"
+            else table.stream.iter_batches(columns=list(types))
+        )
         for batch in batches:
-            if types is not None:
-                check_names(table.name, batch.schema.names, list(types))
-                batch = _cast(table, batch.select(list(types)), types)
-            yield batch
-
-
-def feather_batch(reader: Any, number: int, columns: Iterable[str] | None = None) -> Any:
-    """Return a batch of Feather, all or some columns, if offsets and codes stay within it.
-
-    Arrow believes what a file says of itself, and would read beyond its memory.
-    """
-    batch = reader.get_batch(number)
-    if columns is not None:
-        batch = batch.select(list(columns))
-    batch.validate(full=True)
-    return batch
+            columns = []
+            for name, kind in types.items():
+                column = batch.column(name)
+                try:
+                    columns.append(column if kind is None else column.cast(kind))
+                except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+                    raise InvalidInputError(
+                        f"Column '{name}' of {table.name} must hold numbers, got {column.type} "
+                        f"values ({_first_line(error)}). Choose another column."
+                    ) from error
+            yield pa.record_batch(columns, names=list(types))
 
 
 def _csv_batches(table: OpenTable, types: Mapping[str, Any], words: bool) -> Iterator[Any]:
     """Yield the batches of a CSV file; a type that is not given is that of the first block."""
+    from pyarrow import compute
     from pyarrow import csv as arrow_csv
 
+    pa, decimal = arrow(), "."
     known = {name: kind for name, kind in types.items() if kind is not None}
-    decimal = ""
-    for block in _blocks(table):
-        decimal = decimal or _decimal_sign(table, block, known)
-        read = arrow_csv.read_csv(
-            arrow().BufferReader(block),
+    numbers = [name for name, kind in known.items() if pa.types.is_floating(kind)]
+
+    def read(block: bytes, kinds: Mapping[str, Any]) -> Any:
+        return arrow_csv.read_csv(
+            pa.BufferReader(block),
             arrow_csv.ReadOptions(column_names=list(table.header), block_size=len(block) + 1),
             arrow_csv.ParseOptions(delimiter=table.delimiter, newlines_in_values=True),
             arrow_csv.ConvertOptions(
                 include_columns=list(types),
-                column_types=known,
+                column_types=kinds,
                 null_values=list(MISSING),
                 strings_can_be_null=not words,
                 decimal_point=decimal,
             ),
         )
-        found = {field.name: field.type for field in read.schema}
-        known |= {name: kind for name, kind in found.items() if not arrow().types.is_null(kind)}
-        yield from read.to_batches()
+
+    for block in map(str.encode, _blocks(table)):
+        try:
+            found = read(block, known)
+        except pa.ArrowInvalid:
+            cells = read(block, known | dict.fromkeys(numbers, pa.string()))
+            commas = [compute.match_substring_regex(cells[n], _DECIMAL_COMMA) for n in numbers]
+            if not any(compute.any(column).as_py() for column in commas):
+                raise
+            decimal = ","
+            found = read(block, known)
+        inferred = {field.name: field.type for field in found.schema}
+        known |= {name: kind for name, kind in inferred.items() if not pa.types.is_null(kind)}
+        yield from found.to_batches()
 
 
-def _decimal_sign(table: OpenTable, block: bytes, types: Mapping[str, Any]) -> str:
-    """Return the decimal sign of the columns to be read as numbers, by the first rows.
-
-    A comma before three digits may stand between thousands, and decides nothing.
-    """
-    wanted = [name for name, kind in types.items() if arrow().types.is_floating(kind)]
-    if not wanted or b"," not in block:
-        return "."
-    lines = io.StringIO(block[:_SAMPLE].decode("utf-8", "replace"), newline="")
-    try:
-        rows = list(csv.DictReader(lines, table.header, delimiter=table.delimiter))
-    except csv.Error:
-        return "."
-    whole = rows if len(block) <= _SAMPLE else rows[:-1]  # The last cell may be cut.
-    cells = [str(row.get(name)).strip() for row in whole for name in wanted]
-    return "," if any(map(_DECIMAL_COMMA.fullmatch, cells)) else "."
-
-
-def _json_batches(table: OpenTable) -> Iterator[Any]:
-    from pyarrow import json as arrow_json
-
-    for block in _blocks(table):
-        if max(line.count(b"[") + line.count(b"{") for line in block.split(b"\n")) > _MOST_BRACKETS:
-            raise InvalidInputError(
-                f"Every line of {table.name} must be one flat JSON object, as in {_JSON_LINE}, and "
-                f"one has more than {_MOST_BRACKETS} brackets, so it is nested. Write numbers and "
-                "words beside each other."
-            )
-        options = arrow_json.ReadOptions(block_size=len(block) + 1)
-        yield from arrow_json.read_json(arrow().BufferReader(block), options).to_batches()
-
-
-def _blocks(table: OpenTable) -> Iterator[bytes]:
-    """Yield the rest of a text in blocks of whole rows; quotes of CSV may enclose a line's end."""
-    newline, rest = _newline_of(table.head), table.head
-    rows = re.compile(b"(?:%b)*+" % _row_pattern(table.delimiter.encode(), newline))
-
-    def end_of_rows(text: bytes) -> int:
-        if table.format == "json" or b'"' not in text:
-            return text.rfind(newline) + 1
-        found = rows.match(text)
-        return found.end() if found else 0
-
-    while True:
-        if cut := end_of_rows(rest):
-            yield rest[:cut]
-            rest = rest[cut:]
-        if len(rest) > _LONGEST_ROW:
-            raise InvalidInputError(
-                f"A row of {table.name} must have at most {_LONGEST_ROW >> 20} MB, and one has "
-                "more. A quote may not be closed: check the last rows."
-            )
+def _blocks(table: OpenTable) -> Iterator[str]:
+    """Yield the rest of a text in blocks of whole rows; quotes may enclose a line's end."""
+    rows = re.compile(f"(?:{_row_pattern(table.delimiter)})*+")
+    rest, more = table.head, True
+    while more:
         block = table.stream.read(_BLOCK)
-        if table.decoder is not None:
-            block = table.decoder.decode(block, final=not block).encode()
-        if not block:
-            break
-        rest += block
-    if rest.strip():
-        if not end_of_rows(rest + newline):
-            raise InvalidInputError(
-                f"Every quote of a CSV file must be closed, and one of {table.name} is not, before "
-                f"{rest[:40].decode('utf-8', 'replace')!r}. Write the table again."
-            )
-        yield rest
+        more = bool(block)
+        rest += table.decoder.decode(block, final=not more) + ("" if more else "\n")
+        found = rows.match(rest) if '"' in rest else None
+        cut = found.end() if found else rest.rfind("\n") + 1
+        if rest[:cut].strip():
+            yield rest[:cut]
+        rest = rest[cut:]
+        if len(rest) > _LONGEST_ROW or (rest and not more):
+            raise _open_quote(table, rest)
 
 
-def _newline_of(head: bytes) -> bytes:
-    """Return what ends a row: a carriage return alone only if there is nothing else."""
-    return b"\n" if b"\n" in head or b"\r" not in head else b"\r"
-
-
-def _row_pattern(delimiters: bytes, newline: bytes) -> bytes:
+def _row_pattern(delimiters: str) -> str:
     """Return the expression of a whole row of CSV.
 
     A quote opens a cell only at its start; elsewhere it is a letter like others, as in 6'2".
     """
-    letter = b"[^%b%b]" % (re.escape(delimiters), newline)
-    cell = b'(?:"(?:[^"]++|"")*+"%b*+|(?!")%b*+)' % (letter, letter)
-    return b"(?:%b[%b])*+%b%b" % (cell, re.escape(delimiters), cell, newline)
+    letter = f"[^{re.escape(delimiters)}\n]"
+    cell = f'(?:"(?:[^"]++|"")*+"{letter}*+|(?!"){letter}*+)'
+    return f"(?:{cell}[{re.escape(delimiters)}])*+{cell}\n"
 
 
-def _cast(table: OpenTable, batch: Any, types: Mapping[str, Any]) -> Any:
-    pa = arrow()
-    columns = []
-    for name, kind in types.items():
-        column = batch.column(name)
-        if kind is not None and column.type != kind:
-            try:
-                column = column.cast(kind)
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-                raise InvalidInputError(
-                    f"Column '{name}' of {table.name} must hold numbers, got {column.type} "
-                    f"values ({_first_line(error)}). Choose another column."
-                ) from error
-        columns.append(column)
-    return pa.record_batch(columns, names=list(types))
+def _open_quote(table: OpenTable, rest: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"Every quote of a CSV file must be closed, and one of {table.name} is not, after "
+        f"{rest[:40]!r}. Write the table again."
+    )
 
 
 # --- Excel ----------------------------------------------------------------------------------------
 
 
-def _workbook_as_csv(path: Path, reading: Reading) -> bytes:
+def _workbook_as_csv(path: Path, reading: Reading) -> str:
     """Return a sheet's cells, named or the only one filled, numbers to their last digit."""
+    sheets = {}
     try:
-        import pandas as pd
+        from openpyxl import load_workbook
 
-        with zipfile.ZipFile(path) as archive:
-            size = sum(part.file_size for part in archive.infolist())
-        if size > _LARGEST_WORKBOOK:
-            raise ValueError(f"it would unpack to {size / (1 << 30):.1f} GB")
         # Formulas count with the values that were computed when the file was saved.
-        sheets = pd.read_excel(path, sheet_name=None, header=None, dtype=object, na_filter=False)
+        for sheet in load_workbook(path, read_only=True, data_only=True).worksheets:
+            sheet.reset_dimensions()
+            rows = [[_cell_text(cell) for cell in row] for row in sheet.values]
+            if any(map(any, rows)):
+                sheets[sheet.title] = rows
     except ImportError:
         raise MissingExtraError("openpyxl", "cli") from None
-    except MemoryError:
-        raise
     except Exception as error:  # Damage shows itself in any part: archive, deflate, XML, styles.
         raise InvalidInputError(
             f"{path} must be a whole Excel file, and is not: {error}. Save it again, or as CSV."
         ) from error
-    texts = {name: sheet.map(_cell_text) for name, sheet in sheets.items()}
-    filled = {name: text for name, text in texts.items() if (text != "").any(axis=None)}
-    if reading.sheet is not None:
-        if reading.sheet not in filled:
-            raise InvalidInputError(
-                f"--sheet must name a sheet of {path} that has cells, got {reading.sheet!r}. Use "
-                f"one of {', '.join(map(repr, filled))}."
-            )
-        filled = {reading.sheet: filled[reading.sheet]}
-    if len(filled) > 1:
+    if not sheets and reading.sheet is None:
+        return ""
+    if reading.sheet not in sheets and (reading.sheet is not None or len(sheets) > 1):
         raise InvalidInputError(
-            f"An Excel file must have one sheet with cells, and {path} has {len(filled)}: "
-            f"{', '.join(map(repr, filled))}. Choose one with --sheet NAME."
+            f"An Excel file must have one sheet with cells, or --sheet must name it, got "
+            f"{reading.sheet!r} for {path}. Use --sheet with one of {', '.join(map(repr, sheets))}."
         )
-    if not filled:
-        return b""
-    (text,) = filled.values()
-    first = _find_header(path, text) if reading.header_row is None else reading.header_row
-    if not 1 <= first <= len(text) or (reading.header_row and not any(text.iloc[first - 1])):
+    rows = sheets[reading.sheet or next(iter(sheets))]
+    first = _find_header(path, rows) if reading.header_row is None else reading.header_row
+    if not 1 <= first <= len(rows) or (reading.header_row and not any(rows[first - 1])):
         raise InvalidInputError(
-            f"--header-row must be the number of a row with cells, from 1 to {len(text)}, got "
+            f"--header-row must be the number of a row with cells, from 1 to {len(rows)}, got "
             f"{first}. Count from the top of the sheet."
         )
-    rows = text.iloc[first - 1 :]
-    rows = rows[(rows != "").any(axis=1)]
-    width = max(i + 1 for i, cell in enumerate(rows.iloc[0]) if cell)
-    stray = [cell for row in rows.iloc[:, width:].to_numpy() for cell in row if cell]
+    rows = [row for row in rows[first - 1 :] if any(row)]
+    width = max(i + 1 for i, cell in enumerate(rows[0]) if cell)
+    stray = [cell for row in rows for cell in row[width:] if cell]
     if stray:
         raise InvalidInputError(
             f"The first row of {path} must name the columns, and names {width} while a row "
             f"has more cells, as {stray[0]!r}. Name every column, or the row of names with "
             "--header-row N."
         )
-    written: str = rows.iloc[:, :width].to_csv(header=False, index=False, lineterminator="\n")
-    return written.encode()
+    text = io.StringIO()
+    csv.writer(text).writerows(row[:width] + [""] * (width - len(row)) for row in rows)
+    return text.getvalue()
 
 
-def _find_header(path: Path, text: Any) -> int:
+def _find_header(path: Path, rows: Sequence[Sequence[str]]) -> int:
     """Return the number of the row of names: the first, or the first wide one below a title."""
-    widths: list[int] = (text.head(20) != "").sum(axis=1).tolist()
+    widths = [sum(map(bool, row)) for row in rows[:20]]
     first = widths.index(max(widths)) + 1
-    names = text.iloc[first - 1]
     is_title = max(widths[: first - 1], default=0) == 1 < widths[first - 1]
-    if not is_title or any(name[:1].isdigit() for name in names):
+    if not is_title or any(name[:1].isdigit() for name in rows[first - 1]):
         return 1
     warnings.warn(
         f"Row {first} of {path} is taken for the names of the columns, since one cell alone stands "
@@ -542,9 +373,13 @@ def _find_header(path: Path, text: Any) -> int:
 
 
 def _cell_text(cell: Any) -> str:
+    from openpyxl.cell.cell import ERROR_CODES
+
+    if cell is None or cell in ERROR_CODES:
+        return ""
     if isinstance(cell, datetime):
         return str(cell.date() if cell.time() == time() else cell)
-    return repr(cell) if isinstance(cell, float) else str(cell)
+    return str(cell).removesuffix(".0") if isinstance(cell, float) else str(cell)
 
 
 # --- Errors ---------------------------------------------------------------------------------------
@@ -553,12 +388,14 @@ def _cell_text(cell: Any) -> str:
 @contextmanager
 def readable(table: OpenTable) -> Iterator[None]:
     """Turn what goes wrong while reading into the rule, the value and the remedy."""
-    pa = arrow()
     try:
         yield
     except UnicodeError as error:
-        raise InvalidInputError(_explain(table, "UTF-8")) from error
-    except pa.ArrowException as error:
+        raise InvalidInputError(
+            f"{table.name} must be {table.encoding or 'UTF-8, UTF-16 or cp1252'} text, and holds "
+            "bytes that are not. Name its encoding, as --encoding latin-1, or save it as UTF-8."
+        ) from error
+    except arrow().ArrowException as error:
         raise InvalidInputError(_explain(table, str(error))) from error
     except OSError as error:
         reason = error.strerror or _first_line(error)
@@ -566,20 +403,11 @@ def readable(table: OpenTable) -> Iterator[None]:
 
 
 def _explain(table: OpenTable, message: str) -> str:
-    if "invalid UTF8" in message or "UTF-8" in message:
-        return (
-            f"{table.name} must be {table.encoding or 'UTF-8, UTF-16 or cp1252'} text, and holds "
-            "bytes that are not. Name its encoding, as --encoding latin-1, or save it as UTF-8."
-        )
-    if "Empty CSV file" in message:
-        return f"The table must have rows, but {table.name} is empty."
     number = re.search(r"column #(\d+).*: CSV conversion error to double.*'(.*)'", message)
     if number:
-        place = int(number[1])
-        name = table.header[place] if place < len(table.header) else number[1]
         return (
-            f"Column '{name}' of {table.name} must hold numbers, got '{number[2]}'. Choose "
-            "another column, write a decimal point, or drop those rows."
+            f"Column '{table.header[int(number[1])]}' of {table.name} must hold numbers, got "
+            f"'{number[2]}'. Choose another column, write a decimal point, or drop those rows."
         )
     uneven = re.search(r"Expected (\d+) columns, got (\d+)(?:: (.*))?", message)
     if uneven:
@@ -588,12 +416,7 @@ def _explain(table: OpenTable, message: str) -> str:
             f"Every row of {table.name} must have {uneven[1]} cells, as the header has; a row "
             f"has {uneven[2]}{row}. Quote cells that contain '{table.delimiter}'."
         )
-    if table.format == "json":
-        return (
-            f"Every line of {table.name} must be one flat JSON object, as in {_JSON_LINE}: "
-            f"{_first_line(message)}."
-        )
-    kind = {"csv": "CSV", "parquet": "Parquet", "feather": "Feather"}[table.format]
+    kind = "CSV" if table.format == "csv" else "Parquet"
     return (
         f"{table.name} must be a whole {kind} file, and is not: {_first_line(message)}. "
         "Write or copy it again."
@@ -601,9 +424,7 @@ def _explain(table: OpenTable, message: str) -> str:
 
 
 def _first_line(error: object) -> str:
-    """Return the first line of a message without its final stop."""
-    lines = str(error).strip().splitlines()
-    return lines[0].rstrip(".") if lines else type(error).__name__
+    return str(error).strip().partition("\n")[0].rstrip(".")
 
 
 # --- A source of passes ---------------------------------------------------------------------------
@@ -612,36 +433,34 @@ Files = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 
 def files_columns(
-    files: Files,
-    names: ColumnNames,
-    positive: Collection[Any] | None = None,
-    *,
-    as_text: bool = False,
-    reading: Reading = AS_IT_IS,
+    files: Files, roles: Roles, *, as_text: bool = False, reading: Reading = AS_IT_IS
 ) -> PartSource:
-    """Return the source of some columns of files.
-
-    If `positive` is given, these labels become the class True and all others the class False.
-    With `as_text`, labels of CSV and TSV are taken as text.
-    """
-    arrow()
-    parts = [
-        partial(_read_part, path, read, positive)
-        for path in find_files(files)
-        for read in _readers_of(path, names, as_text, reading)
-    ]
-    return PartSource(parts, names.weight is not None)
+    """Return the source of some columns of files; with `as_text`, labels of CSV are text."""
+    parts: list[Any] = []
+    for path in find_files(files):
+        with open_table(path, reading) as opened:
+            check_names(path.name, opened.header, roles.values())
+            # Row groups are read one without the other; text has to be read from its start.
+            groups = range(opened.stream.num_row_groups) if opened.format == "parquet" else [0]
+        parts += [partial(_read_part, path, group, roles, as_text, reading) for group in groups]
+    return PartSource(parts, "weight" in roles)
 
 
 def _read_part(
-    path: Path, read: Callable[[], Iterable[Chunk]], positive: Collection[Any] | None
+    path: Path, group: int, roles: Roles, as_text: bool, reading: Reading
 ) -> Iterator[Chunk]:
-    with readable(OpenTable(path.name, name_format(path) or "csv")):
-        for chunk in read():
-            if positive is not None:
-                is_positive = np.logical_or.reduce([chunk.labels.equal(name) for name in positive])
-                chunk = replace(chunk, labels=Values(is_positive))
-            yield chunk
+    pa = arrow()
+    with open_table(path, reading) as opened, readable(opened):
+        if opened.format == "parquet":
+            columns = list(dict.fromkeys(roles.values()))
+            how = {"row_groups": [group], "columns": columns, "use_threads": False}
+            batches = opened.stream.iter_batches(_ROWS_OF_A_BATCH, **how)
+        else:
+            types = dict.fromkeys(roles.values(), pa.float64())
+            types[roles["label"]] = pa.string() if as_text else None
+            batches = read_batches(opened, types)
+        for batch in batches:
+            yield table_chunk(batch, roles, path.name)
 
 
 def are_text(files: Files) -> bool:
@@ -662,10 +481,7 @@ def find_files(files: Files) -> list[Path]:
         found += paths
     for path in found:
         if name_format(path) is None:
-            raise InvalidInputError(
-                f"`data` must be files that end in {', '.join(FORMATS)}, text also compressed, got "
-                f"{path.name!r}."
-            )
+            raise _unknown_ending(path)
     return found
 
 
@@ -673,56 +489,14 @@ def _expand(name: str) -> list[Path]:
     """Return the files of a name, a folder or a glob.
 
     In folders and globs, names that begin with . or _ are checkpoints, logs and work under way, as
-    Spark and Arrow have it.
+    Spark and Arrow have it. Folders before the first wildcard were written out by the user.
     """
     path = Path(name)
-    if path.is_dir():
-        found, root = [p for p in path.rglob("*") if name_format(p)], path
-    elif path.exists():
+    if path.is_file():
         return [path]
-    else:
-        found = [Path(p) for p in glob.glob(name, recursive=True)]  # noqa: PTH207
-        # Folders before the first wildcard were written out by the user.
-        root = Path(name[: min(map(name.find, filter(name.__contains__, "*?[")), default=0)]).parent
-    inside = {p: p.relative_to(root).parts for p in found if p.is_file()}
-    return sorted(p for p, parts in inside.items() if not any(s[0] in "._" for s in parts))
-
-
-def _readers_of(
-    path: Path, names: ColumnNames, as_text: bool, reading: Reading
-) -> list[Callable[[], Iterator[Chunk]]]:
-    """Return readers of the parts of a file that can be read one without the other."""
-    with open_table(path, reading) as opened:
-        names.check(opened.header or column_names(path, reading), path.name)
-        if opened.format == "parquet":
-            metadata = opened.stream.metadata
-            groups = range(metadata.num_row_groups)
-            return [partial(_row_group, path, metadata, i, names) for i in groups]
-        if opened.format == "feather":
-            return [partial(_record_batch, path, i, names) for i in range(opened.size)]
-    # Text has to be read from its start.
-    return [partial(_text, path, names, as_text, reading)]
-
-
-def _row_group(path: Path, metadata: Any, i: int, names: ColumnNames) -> Iterator[Chunk]:
-    from pyarrow import parquet
-
-    columns = list(dict.fromkeys(names.given.values()))
-    with parquet.ParquetFile(arrow().memory_map(os.fsencode(path)), metadata=metadata) as file:
-        for batch in file.iter_batches(_ROWS_OF_A_BATCH, [i], columns, use_threads=False):
-            yield table_chunk(batch, names, f"{path.name}, row group {i}")
-
-
-def _record_batch(path: Path, i: int, names: ColumnNames) -> Iterator[Chunk]:
-    file = arrow().ipc.open_file(arrow().memory_map(os.fsencode(path)))
-    batch = feather_batch(file, i, dict.fromkeys(names.given.values()))
-    yield table_chunk(batch, names, f"{path.name}, batch {i}")
-
-
-def _text(path: Path, names: ColumnNames, as_text: bool, reading: Reading) -> Iterator[Chunk]:
-    pa = arrow()
-    with open_table(path, reading) as opened:
-        text = pa.string() if as_text and opened.format == "csv" else None
-        types = {names.label: text} | dict.fromkeys(names.numbers, pa.float64())
-        for i, batch in enumerate(read_batches(opened, types)):
-            yield table_chunk(batch, names, f"{path.name}, block {i}")
+    is_folder = path.is_dir()
+    root = path if is_folder else Path(re.split(r"[*?[]", name)[0] + "x").parent
+    pattern = "**" if is_folder else str(path.relative_to(root))
+    inside = map(Path, glob.glob(pattern, root_dir=root, recursive=True))  # noqa: PTH207
+    seen = [root / p for p in inside if not any(part[0] == "_" for part in p.parts)]
+    return sorted(p for p in seen if p.is_file() and (name_format(p) or not is_folder))
