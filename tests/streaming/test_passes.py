@@ -255,7 +255,10 @@ CHUNKS = {
     "words": (lambda y, s: [(y, s.astype(str))], "must be real numbers"),
     "matrices": (lambda y, s: [(y, np.zeros((len(y), 2)))], "one-dimensional"),
     "lengths": (lambda y, s: [(y, s[:2])], "one value for each of 3000 rows, got 2"),
-    "triples and pairs": (lambda y, s: [(y, s, s), (y, s)], "3 items in the first and 2 in chunk 1"),
+    "triples and pairs": (
+        lambda y, s: [(y, s, s), (y, s)],
+        "3 items in the first and 2 in",
+    ),
 }
 
 

@@ -316,12 +316,13 @@ def _workbook_as_csv(path: Path, reading: Reading) -> str:
     try:
         from openpyxl import load_workbook
 
-        # Formulas count with the values that were computed when the file was saved.
-        for sheet in load_workbook(path, read_only=True, data_only=True).worksheets:
-            sheet.reset_dimensions()
-            rows = [[_cell_text(cell) for cell in row] for row in sheet.values]
-            if any(map(any, rows)):
-                sheets[sheet.title] = rows
+        with path.open("rb") as file:
+            # Formulas count with the values that were computed when the file was saved.
+            for sheet in load_workbook(file, read_only=True, data_only=True).worksheets:
+                sheet.reset_dimensions()
+                rows = [[_cell_text(cell) for cell in row] for row in sheet.values]
+                if any(map(any, rows)):
+                    sheets[sheet.title] = rows
     except ImportError:
         raise MissingExtraError("openpyxl", "cli") from None
     except Exception as error:  # Damage shows itself in any part: archive, deflate, XML, styles.
