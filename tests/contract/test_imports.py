@@ -46,7 +46,8 @@ ROOMS = [
 LIBRARIES = {
     "rules": {"sklearn"},
     "streaming": {
-        *("dask", "distributed", "duckdb", "pandas", "polars", "pyarrow", "pyspark", "rich"),
+        *("dask", "distributed", "duckdb", "joblib", "openpyxl", "polars", "pyarrow", "pyspark"),
+        "rich",
     },
     "models": {"sklearn", "joblib", "onnx", "onnxruntime", "skl2onnx", "skops"},
     "_classifier": {"sklearn"},
