@@ -6,20 +6,19 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from boundshift._boundary import decide
-from boundshift._promises.certify import read_scores
 from boundshift._result.boundary import answer_in_kind, check_scale
 from boundshift._result.records import Record
 from boundshift._result.sql import label_expression
 from boundshift._scores import Scale, Scores, ScoreSample, settle
 from boundshift._status import Status
-from boundshift._typing import FloatArray
-from boundshift._validation import as_choice, as_known_scores, as_pair, as_rows, as_share
+from boundshift._typing import IndexArray
+from boundshift._validation import as_known_scores, as_pair, as_rows, as_share
 from boundshift.curves._clusters import (
     as_clusters,
     cluster_means,
@@ -94,45 +93,34 @@ class Zone(Record):
     def message(self) -> str:
         """What the limits promise, and what a missing promise needs."""
         said = [f"Nominal: {self.reason}."] if self.reason else []
-        if self.precision is not None and self.npv is not None:
-            return " ".join([*said, *self._predictive_values()])
-        for i, (limit, kept) in enumerate(((self.high, "above"), (self.low, "up to"))):
-            if math.isinf(limit):
-                needed = math.ceil(math.log(1 - self.confidence) / math.log(1 - self.errors[i]))
+        sides = (self.high, "above"), (self.low, "up to")
+        values = (("precision", self.precision), ("NPV", self.npv))
+        for i, ((limit, side), (name, share)) in enumerate(zip(sides, values, strict=True)):
+            sure, errors = f"with {self.confidence:g} confidence", self.errors[i]
+            if share is not None and math.isinf(limit):
+                said.append(f"No limit can promise a {name} of {share:g}.")
+                said.append("Collect more rows, or ask for less.")
+            elif share is not None:
+                said.append(f"Of the rows {side} {limit:.6g} at least {share:g} are")
+                said.append(f"{self.labels[1 - i]!r}, {sure} for both limits together.")
+            elif math.isinf(limit):
+                needed = math.ceil(math.log(1 - self.confidence) / math.log(1 - errors))
                 units = "rows" if self.n_clusters is None else "clusters"
                 said.append(
-                    f"No limit can promise at most {self.errors[i]:g} errors of class "
-                    f"{self.labels[i]!r}: it takes at least {needed} of its {units}, and there are "
+                    f"No limit can promise at most {errors:g} errors of class {self.labels[i]!r}: "
+                    f"it takes at least {needed} of its {units}, and there are "
                     f"{(self.n_clusters or self.n_samples)[i]}. Collect more, or allow more errors."
                 )
             else:
-                said.append(
-                    f"Of class {self.labels[i]!r} at most {self.errors[i]:g} lie {kept} "
-                    f"{limit:.6g}, with {self.confidence:g} confidence."
-                )
+                said.append(f"Of class {self.labels[i]!r} at most {errors:g} lie {side}")
+                said.append(f"{limit:.6g}, {sure}.")
         if self.n_clusters is not None:
             said.append("Shares are averages over clusters.")
         return " ".join(said)
 
-    def _predictive_values(self) -> list[str]:
-        """Return what each limit of a zone by predictive values promises."""
-        arms = (
-            ("precision", self.precision, self.high, "above", self.labels[1]),
-            ("NPV", self.npv, self.low, "up to", self.labels[0]),
-        )
-        return [
-            f"No limit can promise a {name} of {share:g}. Collect more rows, or ask for less."
-            if math.isinf(limit)
-            else f"Of the rows {side} {limit:.6g} at least {share:g} are {label!r}, with "
-            f"{self.confidence:g} confidence for both limits together."
-            for name, share, limit, side, label in arms
-        ]
-
     def is_unsure(self, y_score: Any) -> Any:
         """Return which scores lie between the limits, as a mask; arguments as in `predict`."""
-        scores = as_known_scores(y_score)
-        self._check_scale(scores)
-        return answer_in_kind(y_score, (scores > self.low) & (scores <= self.high))
+        return answer_in_kind(y_score, self._places(y_score) == 1)
 
     def predict(self, y_score: Any, unsure: object = None) -> Any:
         """Return the label of each score, and `unsure` between the limits.
@@ -157,38 +145,33 @@ class Zone(Record):
         >>> zone.predict([-1, 0.5, 2], unsure="ask").tolist()
         [0, 'ask', 1]
         """
-        scores = as_known_scores(y_score)
-        self._check_scale(scores)
-        place = np.where(scores > self.high, 2, np.where(scores <= self.low, 0, 1))
         names = np.empty(3, dtype=object)
         names[:] = [self.labels[0], unsure, self.labels[1]]
-        found = names[place]
+        found = names[self._places(y_score)]
         if self._is_alike(unsure):
             found = np.array(found.tolist(), dtype=None)
         try:
             return answer_in_kind(y_score, found)
         except (TypeError, ValueError):  # of Polars and of Arrow, whose columns are of one kind
-            raise InvalidInputError(
-                f"`unsure` must be of the same kind as the labels {self.labels!r} in one column, "
-                f"got {unsure!r}. Use None for a missing value."
-            ) from None
+            raise self._refuse_kind(unsure) from None
 
-    def _check_scale(self, scores: FloatArray) -> None:
-        """Raise or warn if scores are not on the scale of the limits."""
-        if not scores.size:
-            return
-        # The share of rows on the right side of each limit. Probabilities have none up to a
-        # negative limit, and none above one from 1 on.
-        errors = self.errors if self.precision is None else (0.0, 0.0)
-        right = [
-            max(n * (1.0 - unsure - wrong), 0.0) / sum(self.n_samples)
-            for n, unsure, wrong in zip(self.n_samples, self.unsure, errors, strict=True)
-        ]
-        is_left, is_right = -math.inf < self.low < 0.0, 1.0 <= self.high < math.inf
-        inside = 1.0 - right[0] * is_left - right[1] * is_right
-        ends, chosen = (float(scores.min()), float(scores.max())), f"the limits {self.low:.6g} and "
-        chosen += f"{self.high:.6g} of the zone"
-        check_scale(self.scale, *ends, scores.size, inside, chosen, refuse=False)
+    def _places(self, y_score: Any) -> IndexArray:
+        """Return 0 up to the lower limit, 2 above the upper one, 1 between; check the scale."""
+        scores = as_known_scores(y_score)
+        if scores.size:
+            # The share of rows on the right side of each limit. Probabilities have none up to a
+            # negative limit, and none above one from 1 on.
+            errors = self.errors if self.precision is None else (0.0, 0.0)
+            right = [
+                max(n * (1.0 - unsure - wrong), 0.0) / sum(self.n_samples)
+                for n, unsure, wrong in zip(self.n_samples, self.unsure, errors, strict=True)
+            ]
+            is_left, is_right = -math.inf < self.low < 0.0, 1.0 <= self.high < math.inf
+            inside = 1.0 - right[0] * is_left - right[1] * is_right
+            ends, n = (float(scores.min()), float(scores.max())), scores.size
+            chosen = f"the limits {self.low:.6g} and {self.high:.6g} of the zone"
+            check_scale(self.scale, *ends, n, inside, chosen, refuse=False)
+        return (scores > self.low).astype(np.intp) + (scores > self.high)
 
     def to_sql(
         self, column: str | Sequence[str], unsure: object = None, *, dialect: str = "ansi"
@@ -214,16 +197,19 @@ class Zone(Record):
              WHEN "risk" IS NOT NULL THEN 'ask' END
         """
         if unsure is not None and not self._is_alike(unsure):
-            raise InvalidInputError(
-                f"`unsure` must be of the same kind as the labels {self.labels!r} in one column, "
-                f"got {unsure!r}. Use None for NULL."
-            )
+            raise self._refuse_kind(unsure)
         return label_expression(column, (self.low, self.high), self.labels, dialect, unsure)
 
     def _is_alike(self, unsure: object) -> bool:
         """Return whether a label is of the same kind as those of the classes."""
         kinds = {np.asarray(label).dtype.kind for label in (*self.labels, unsure)}
         return kinds <= {"U"} or kinds <= {"b"} or kinds <= {"i", "u", "f"}
+
+    def _refuse_kind(self, unsure: object) -> InvalidInputError:
+        return InvalidInputError(
+            f"`unsure` must be of the same kind as the labels {self.labels!r} in one column, got "
+            f"{unsure!r}. Use None for a missing value."
+        )
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(str(self))}</p>"
@@ -317,31 +303,23 @@ def find_zone(
         asked = as_share("precision", precision), as_share("npv", npv)
         sample = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=False)
         return _zone_by_values(sample, *asked, confidence, scale)
-    allowed = as_errors((0.05, 0.05) if errors is None else errors)
-    symmetric = allowed[0] == allowed[1]
+    allowed = as_errors(0.05 if errors is None else errors)
     is_positive, scores, labels = as_rows(
-        y_true, y_score, pos_label, symmetric=symmetric, one_class=True
+        y_true, y_score, pos_label, symmetric=allowed[0] == allowed[1], one_class=True
     )
-    read_scores("y_score", scores)
-    delta, counts, means, n_clusters = 1.0 - confidence, None, None, None
+    judged = sample = ScoreSample.from_rows(is_positive, scores, labels)
+    counts, n_clusters = None, None
     if cluster is not None:
-        ids = order_clusters(is_positive, scores, cluster)
-        counts = tuple(most_wrong_rows(ids[i], allowed[i], delta) for i in (0, 1))
-        means = [
-            np.sort(cluster_means(scores[mine], as_clusters(cluster, len(scores))[mine]))
+        wronged = zip(order_clusters(is_positive, scores, cluster), allowed, strict=True)
+        counts = tuple(most_wrong_rows(each, a, 1.0 - confidence) for each, a in wronged)
+        ids = as_clusters(cluster, len(scores))
+        negative, positive = (
+            Scores(np.sort(cluster_means(scores[mine], ids[mine])))
             for mine in (~is_positive, is_positive)
-        ]
-        n_clusters = len(means[0]), len(means[1])
-    if 0 < np.sum(is_positive) < len(scores):
-        sample = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=symmetric)
-        judged = sample if means is None else ScoreSample(Scores(means[0]), Scores(means[1]))
-        found = zone_of(sample, allowed, confidence, scale, counts, judged.is_reversed)
-    else:
-        as_choice("scale", scale, get_args(Scale))
-        ordered = np.sort(scores)
-        classes = Scores(ordered[~is_positive]), Scores(ordered[is_positive])
-        low, high = _outwards(classes, *_limits(classes, allowed, delta, counts))
-        found = _zone(classes, labels, low, high, allowed, confidence, None)
+        )
+        judged, n_clusters = ScoreSample(negative, positive), (negative.n, positive.n)
+    is_reversed = min(sample.n_samples) > 0 and judged.is_reversed
+    found = zone_of(sample, allowed, confidence, scale, counts, is_reversed)
     return replace(found, n_clusters=n_clusters)
 
 
@@ -364,25 +342,21 @@ def zone_of(
 
     Counts are rows of each class that may be wrong; None counts by Clopper and Pearson's bound.
     """
-    delta = 1.0 - confidence
     are_probabilities = sample.are_probabilities(scale)
     if sample.is_reversed if is_reversed is None else is_reversed:
         raise InvalidInputError(
             f"`y_score` must be higher for the positive class {sample.labels[1]!r}, got lower "
             "ones. Negate the scores or pass the other label as pos_label."
         )
-    classes = (sample.negative, sample.positive)
-    least, high = _limits(classes, allowed, delta, counts)
-    if least > high:  # one boundary keeps both promises
-        log_odds = sample.find_log_odds() if are_probabilities else None
-        if log_odds is None:
-            low = high = sample.to_units(_middle(high, least))
-        else:
-            low = high = log_odds.middle(sample.to_units(high), sample.to_units(least))
+    least, high = _limits(sample.classes, allowed, 1.0 - confidence, counts)
+    log_odds = sample.find_log_odds() if are_probabilities and least > high else None
+    if log_odds is not None:
+        low = high = log_odds.middle(sample.to_units(high), sample.to_units(least))
+    elif least > high:  # one boundary keeps both promises
+        low = high = sample.to_units(_middle(high, least))
     else:
-        low, high = map(sample.to_units, _outwards(classes, least, high))
-    name = "probability" if are_probabilities else "raw"
-    return _zone(classes, sample.labels, low, high, allowed, confidence, name)
+        low, high = map(sample.to_units, _outwards(sample.classes, least, high))
+    return _zone(sample, low, high, allowed, confidence, are_probabilities)
 
 
 def _zone_by_values(
@@ -401,25 +375,25 @@ def _zone_by_values(
         both = limit(math.inf, precision=precision, npv=npv, confidence=confidence)
         # Where no boundary passes both, the rows up to the upper limit are left open.
         low, high = (both, both) if math.isfinite(both) else (-math.inf, high)
-    name = "probability" if sample.are_probabilities(scale) else "raw"
-    classes = (sample.negative, sample.positive)
-    found = _zone(classes, sample.labels, low, high, (1.0, 1.0), confidence, name)
+    are_probabilities = sample.are_probabilities(scale)
+    found = _zone(sample, low, high, (1.0, 1.0), confidence, are_probabilities)
     return replace(found, precision=precision, npv=npv)
 
 
 def _zone(
-    classes: tuple[Scores, Scores],
-    labels: tuple[Any, Any],
+    sample: ScoreSample,
     low: float,
     high: float,
     errors: tuple[float, float],
     confidence: float,
-    scale: str | None,
+    are_probabilities: bool,
 ) -> Zone:
-    between = [float(c.count_at_most(high) - c.count_at_most(low)) for c in classes]
-    negative, positive = (k / c.n if c.n else 0.0 for k, c in zip(between, classes, strict=True))
-    n_samples, unsure = (classes[0].n, classes[1].n), (negative, positive)
-    return Zone(low, high, errors, n_samples, labels, confidence, unsure, scale=scale)
+    negative, positive = (
+        float(c.count_at_most(high) - c.count_at_most(low)) / max(c.n, 1) for c in sample.classes
+    )
+    scale = "probability" if are_probabilities else "raw"
+    known = errors, sample.n_samples, sample.labels, confidence, (negative, positive)
+    return Zone(low, high, *known, scale=scale)
 
 
 def _limits(
@@ -430,7 +404,10 @@ def _limits(
 ) -> tuple[float, float]:
     """Return the largest limit for the positive class and the least for the negative one."""
     sides = classes[0], classes[1].mirrored()
-    wrong = counts or [_most_wrong(c.n, a, delta) for c, a in zip(sides, allowed, strict=True)]
+    wrong = counts or [
+        most_wrong(lambda k, n: clopper_pearson(k, n, delta), c.n, a)
+        for c, a in zip(sides, allowed, strict=True)
+    ]
     negative, positive = (
         math.inf if k < 0 else float(c.at(np.array([c.n - 1 - k]))[0])
         for c, k in zip(sides, wrong, strict=True)
@@ -455,8 +432,3 @@ def _middle(low: float, high: float) -> float:
         return settle(below, low, high) if math.isfinite(high) else low
     middle = float(low + (high - low) / 2)
     return settle(middle if middle < high else float(low), low, high)
-
-
-def _most_wrong(n: int, allowed: float, delta: float) -> int:
-    """Return how many of n rows may be wrong, -1 if not even none."""
-    return most_wrong(lambda k, n: clopper_pearson(k, n, delta), n, allowed)
