@@ -92,10 +92,10 @@ def test_a_rare_class_takes_more_rows_for_the_same_precision() -> None:
 @pytest.mark.parametrize(
     ("rule", "options", "message"),
     [
-        (Floors(precision=0.5), {"confidence": 0.9}, "must be left out with Floors"),
-        (Floors(precision=0.5), {"chosen_here": True}, "must be left out with Floors"),
-        (Floors(flagged=0.1), {}, r"promises nothing.*Set Floors\(confidence=0.95\)"),
-        (Floors(recall=0.9, confidence=None), {}, "promises nothing"),
+        (Floors(precision=0.5), {"confidence": 0.9}, "floors that are promised, alone"),
+        (Floors(precision=0.5), {"chosen_here": True}, "floors that are promised, alone"),
+        (Floors(flagged=0.1), {}, "floors that are promised, alone"),
+        (Floors(recall=0.9, confidence=None), {}, "floors that are promised, alone"),
         (Floors(precision=1.0), {}, "rows of each class can promise"),
     ],
 )

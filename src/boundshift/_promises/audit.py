@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from boundshift._promises.certify import check_known, read_scores, read_threshold
 from boundshift._promises.monitor import ODDS_RATIOS
 from boundshift._result.boundary import Boundary
-from boundshift._typing import IndexArray
+from boundshift._typing import FloatArray, IndexArray
 from boundshift._validation import as_column, as_generator, count_missing
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors
@@ -71,8 +71,7 @@ class Audit:
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         asked = rule.asked if isinstance(rule, Floors) else {}
-        names = {"recall", "specificity", "precision", "npv"}
-        level = rule.level if len(asked) == 1 and set(asked) <= names else None
+        level = rule.level if len(asked) == 1 and "flagged" not in asked else None
         if level is None or max(asked.values()) >= 1.0:
             raise InvalidInputError(
                 "`rule` must be one promised floor below 1 of recall, specificity, precision or "
@@ -85,11 +84,11 @@ class Audit:
         self._name, self._floor = next(iter(asked.items()))
         self._flagged = scores > t
         is_asked = {"precision": self._flagged, "npv": ~self._flagged}
-        rows = np.flatnonzero(is_asked.get(self._name, np.ones(len(scores), dtype=np.bool_)))
+        rows = np.flatnonzero(is_asked.get(self._name, np.isfinite(scores)))
         self._order = as_generator(random_state).permutation(rows)
         self.n_labels = self.n_samples = self.wrong = 0
         self._awaited = 0
-        self._ended: str | None = None
+        self._ended: Literal["certified", "missed"] | None = None
         self._negatives: set[Any] = set()
         self._boundary = threshold if isinstance(threshold, Boundary) else None
 
@@ -111,25 +110,9 @@ class Audit:
                 f"{len(y)} with {count_missing(y)} missing. Call next_rows(n), and pass the labels "
                 "of its rows once."
             )
-        self._check_classes(y.tolist())
-        self._awaited -= len(y)
-        rows = self._order[self.n_labels :][: 0 if self._ended else None]
-        for row, is_positive in zip(rows, y == self.pos_label, strict=False):
-            self.n_labels += 1
-            counts = {"recall": is_positive, "specificity": not is_positive}
-            if counts.get(self._name, True):
-                self.n_samples += 1
-                self.wrong += bool(is_positive != self._flagged[row])
-                self._ended = self._judge()
-            if self._ended:
-                break
-        return self
-
-    def _check_classes(self, labels: list[Any]) -> None:
-        """Raise unless all labels are the positive one and one other of its kind."""
         if self._boundary is not None:
-            check_known("labels", labels, self._boundary)
-        others = self._negatives | {each for each in labels if each != self.pos_label}
+            check_known("labels", y.tolist(), self._boundary)
+        others = self._negatives | {each for each in y.tolist() if each != self.pos_label}
         is_word = isinstance(self.pos_label, str)
         if len(others) > 1 or any(isinstance(each, str) != is_word for each in others):
             raise InvalidInputError(
@@ -137,13 +120,24 @@ class Audit:
                 f"its kind, got {sorted(map(repr, others))}. Name the positive class by pos_label."
             )
         self._negatives = others
+        self._awaited -= len(y)
+        rows = self._order[self.n_labels :][: 0 if self._ended else None]
+        needed = 1.0 / (1.0 - self.level)
+        for row, is_positive in zip(rows, y == self.pos_label, strict=False):
+            self.n_labels += 1
+            if {"recall": is_positive, "specificity": not is_positive}.get(self._name, True):
+                self.n_samples += 1
+                self.wrong += bool(is_positive != self._flagged[row])
+                kept, missed = self.evidence()
+                if max(kept, missed) >= needed:
+                    self._ended = "certified" if kept >= needed else "missed"
+                    break
+        return self
 
     @property
     def status(self) -> Literal["open", "certified", "missed", "exhausted"]:
         """Whether the floor is certified, shown to be missed, or still open; or no row is left."""
-        if self._ended is None:
-            return "open" if self.n_labels < len(self._order) else "exhausted"
-        return "certified" if self._ended == "certified" else "missed"
+        return self._ended or ("open" if self.n_labels < len(self._order) else "exhausted")
 
     def evidence(self, n: int | None = None, wrong: int | None = None) -> tuple[float, float]:
         """Return the evidence for the floor and against it; 1 is none.
@@ -154,19 +148,13 @@ class Audit:
             Rows that count, and those of them on the wrong side; None takes those so far.
         """
         n, k = self.n_samples if n is None else n, self.wrong if wrong is None else wrong
-        m = 1.0 - self._floor
+        m, ratios = 1.0 - self._floor, np.array(ODDS_RATIOS)
 
-        def mean(odds: Any) -> float:
+        def mean(odds: FloatArray) -> float:
             logs = k * np.log(odds) - n * np.log(1.0 - m + odds * m)
             return float(np.exp(min(np.logaddexp.reduce(logs) - math.log(len(odds)), 700.0)))
 
-        ratios = np.array(ODDS_RATIOS)
         return mean(1.0 / ratios), mean(ratios)
-
-    def _judge(self) -> str | None:
-        kept, missed = self.evidence()
-        needed = 1.0 / (1.0 - self.level)
-        return "certified" if kept >= needed else "missed" if missed >= needed else None
 
     def __str__(self) -> str:
         sign = {"certified": "≥", "missed": "<"}.get(self.status)

@@ -10,17 +10,16 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from boundshift._promises.certify import read_scores, read_threshold
 from boundshift._result.boundary import Boundary
+from boundshift._typing import BoolArray
 from boundshift._validation import as_rows, as_share
 from boundshift.curves._uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Cost, Rule
-
-Pair = tuple[float, float]
 
 # Half the sum of both error rates, as a cost.
 _BALANCED = Cost(prevalence=0.5)
@@ -55,14 +54,14 @@ class BoundaryComparison:
     """
 
     labels: tuple[Any, Any]
-    n_samples: tuple[int, int]
-    mended: tuple[int, int]
-    broken: tuple[int, int]
-    differences: Pair
-    intervals: tuple[Pair, Pair]
-    p_values: Pair
+    n_samples: tuple[int, ...]
+    mended: tuple[int, ...]
+    broken: tuple[int, ...]
+    differences: tuple[float, ...]
+    intervals: tuple[tuple[float, float], ...]
+    p_values: tuple[float, ...]
     cost_difference: float
-    cost_interval: Pair
+    cost_interval: tuple[float, float]
     cost: Cost
     confidence: float
 
@@ -73,25 +72,23 @@ class BoundaryComparison:
         return "better" if high < 0 else "worse" if low > 0 else "undecided"
 
     def __str__(self) -> str:
-        words = {
-            "better": "The new one is better",
-            "worse": "The new one is worse",
-            "undecided": "It is undecided which one is better",
-        }
         low, high = self.cost_interval
+        verdict = f"The new one is {self.verdict}"
+        if self.verdict == "undecided":
+            verdict = "It is undecided which one is better"
         compared = "balanced error" if self.cost == _BALANCED else "expected cost"
         lines = [
-            f"{words[self.verdict]} at {self.confidence:.4g}: the {compared} changes by "
+            f"{verdict} at {self.confidence:.4g}: the {compared} changes by "
             f"{self.cost_difference:+.4g}, between {low:+.4g} and {high:+.4g}.",
             f"{'':<14}{'rows':>8}{'mended':>8}{'broken':>8}{'error':>9}{'between':>9}"
             f"{'and':>9}{'p-value':>9}",
         ]
-        for i, label in enumerate(self.labels):
-            lines.append(
-                f"{f'class {label}':<14}{self.n_samples[i]:>8}{self.mended[i]:>8}"
-                f"{self.broken[i]:>8}{self.differences[i]:>+9.4f}{self.intervals[i][0]:>+9.4f}"
-                f"{self.intervals[i][1]:>+9.4f}{self.p_values[i]:>9.3g}"
-            )
+        counts = zip(self.labels, self.n_samples, self.mended, self.broken, strict=True)
+        rates = zip(self.differences, self.intervals, self.p_values, strict=True)
+        for (label, *of_class), (change, ends, p) in zip(counts, rates, strict=True):
+            shown = "".join(f"{count:>8}" for count in of_class)
+            shown += "".join(f"{value:>+9.4f}" for value in (change, *ends))
+            lines.append(f"{f'class {label}':<14}{shown}{p:>9.3g}")
         return "\n".join(lines)
 
 
@@ -132,11 +129,6 @@ def compare_boundaries(
     -------
     BoundaryComparison
 
-    Raises
-    ------
-    InvalidInputError
-        If it is not known what errors cost, or scores are not on the scale of their boundary.
-
     Notes
     -----
     If b of n rows of a class are mended and c are broken, :math:`(c - b)/n` estimates the
@@ -175,27 +167,30 @@ def compare_boundaries(
     ]
     y, _, labels = as_rows(y_true, scores[0], positive, symmetric=False)
     old_wrong, new_wrong = (scores[0] > old_threshold) != y, (scores[1] > new_threshold) != y
-    mended = _count(old_wrong & ~new_wrong, y)
-    broken = _count(~old_wrong & new_wrong, y)
-    rows = _count(np.True_, y)
+
+    def count(chosen: BoolArray) -> tuple[int, ...]:
+        return tuple(int(np.sum(chosen & mine)) for mine in (~y, y))
+
+    mended, broken = count(old_wrong & ~new_wrong), count(~old_wrong & new_wrong)
+    rows = count(np.ones_like(y))
     pairs = list(zip(mended, broken, rows, strict=True))
-    differences = tuple((c - b) / n for b, c, n in pairs)
     weights, among = (cost.false_positive, cost.false_negative), (len(y), len(y))
     if cost.prevalence is not None:
         weights = (weights[0] * (1 - cost.prevalence), weights[1] * cost.prevalence)
-        among = rows
+        among = rows[0], rows[1]
     counts = list(zip(weights, mended, broken, among, strict=True))
     most = sum(w * _upper(b, c, n, delta / 4) for w, b, c, n in counts)
     least = -sum(w * _upper(c, b, n, delta / 4) for w, b, c, n in counts)
-    intervals = [(-_upper(c, b, n, delta / 2), _upper(b, c, n, delta / 2)) for b, c, n in pairs]
     return BoundaryComparison(
         labels=labels,
         n_samples=rows,
         mended=mended,
         broken=broken,
-        differences=(differences[0], differences[1]),
-        intervals=(intervals[0], intervals[1]),
-        p_values=tuple(float(binom.sf(b - 1, b + c, 0.5)) for b, c, _ in pairs),  # type: ignore[arg-type]
+        differences=tuple((c - b) / n for b, c, n in pairs),
+        intervals=tuple(
+            (-_upper(c, b, n, delta / 2), _upper(b, c, n, delta / 2)) for b, c, n in pairs
+        ),
+        p_values=tuple(float(binom.sf(b - 1, b + c, 0.5)) for b, c, _ in pairs),
         cost_difference=sum(w * (c - b) / n for w, b, c, n in counts),
         cost_interval=(least, most),
         cost=cost,
@@ -221,8 +216,3 @@ def _upper(mended: int, broken: int, n: int, delta: float) -> float:
     """Return an upper bound of the share broken minus the share mended."""
     most = float(clopper_pearson(broken, n, delta / 2))
     return most - (1 - float(clopper_pearson(n - mended, n, delta / 2)))
-
-
-def _count(chosen: NDArray[np.bool_] | np.bool_, y: NDArray[np.bool_]) -> tuple[int, int]:
-    """Return how many rows of each class are chosen."""
-    return int(np.sum(chosen & ~y)), int(np.sum(chosen & y))

@@ -48,15 +48,10 @@ def certify_by_folds(
     parts = [mine & (fold == j) for j in np.unique(fold)]
 
     def bound(is_wrong: BoolArray, alone: BoolArray) -> float:
-        errors = [
-            bound_error(
-                int(np.sum(is_wrong[part])),
-                int(np.sum(part)),
-                delta / (2 * len(parts)),
-                chosen_here=True,  # the rows of all folds chose the threshold
-            )
-            for part in parts
-        ]
+        each = delta / (2 * len(parts))
+        counts = [(int(np.sum(is_wrong[part])), int(np.sum(part))) for part in parts]
+        # The rows of all folds chose the threshold.
+        errors = [bound_error(k, n, each, chosen_here=True) for k, n in counts]
         more = bound_mean(alone.mean(axis=0), delta / 4)
         return min(float(np.mean(errors)) + more / share, 1.0)
 

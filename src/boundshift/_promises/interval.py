@@ -75,29 +75,26 @@ def threshold_interval(
     -----
     Rows are drawn anew within each class and the boundary is found again; the interval is the
     threshold plus :math:`\sqrt 2` times the middle share of the deviations from their median.
-    The root stands for the two samples that vary, the one at hand and the other one. Resamples of
-    n rows stray less than other rows do, and by an amount that varies itself: as in Student's
-    interval of a mean, the width is multiplied by :math:`(n / (n - 1))^{1/2}` and by the ratio of
-    Student's quantile for n - 1 degrees of freedom to the normal one, n being the rows of the
-    smaller class.
+    The root stands for the two samples that vary, the one at hand and the other one. As in
+    Student's interval of a mean, the width is multiplied by :math:`(n / (n - 1))^{1/2}` and by the
+    ratio of Student's quantile for n - 1 degrees of freedom to the normal one, n being the rows of
+    the smaller class.
 
     Smooth curves see each class in about two thousand bins, each at the mean of its rows, and a
     draw is a multinomial count of these: a million rows take as long as a thousand. Scores that
     repeat are bins of their own. For the other curves rows are drawn: of more than 4,000 a share
     m/n (4,000 rows, or 1,000 of the smaller class; of the larger one at most 10,000). Deviations
-    then shrink with n as estimates do, by :math:`(m/n)^{1/2}`, and rules that depend on the
-    prevalence keep that of all rows. Curves of counts jump at every row, where a plain bootstrap
-    fails: rows are drawn with normal noise of the width :math:`s n^{-1/5}`, s being the class's
-    robust standard deviation, and deviations shrink with the power 1/3. Scores that repeat get no
-    noise.
+    then shrink with n as estimates do, by :math:`(m/n)^{1/2}`. Curves of counts jump at every row,
+    where a plain bootstrap fails: rows are drawn with normal noise of the width
+    :math:`s n^{-1/5}`, s being the class's robust standard deviation, and deviations shrink with
+    the power 1/3. Scores that repeat get no noise.
 
     Where scores repeat the threshold jumps from gap to gap, and so it does where it lies beyond
     all scores. Then rows are drawn twice, the second time from those drawn first, which doubles
     the variance as the root does above. The interval has the middle share of these thresholds and
-    ends at the scores next to it, since no row tells thresholds between two scores apart. A
-    threshold beyond all scores decides like any other there: the limit is then one range of the
-    scores farther out, and -1 for probabilities. Where a curve of counts leaves no row of a class
-    on the wrong side, the limit on that side is the outermost score.
+    ends at the scores next to it, since no row tells thresholds between two scores apart. A limit
+    beyond all scores is one range of the scores farther out, and -1 for probabilities. Where a
+    curve of counts leaves no row of a class on the wrong side, it is the outermost score.
 
     At 95%, between 91% and 100% of the thresholds of other rows fell inside, by curve, shape of the
     classes and number of rows (``docs/evidence/interval.md``, standard errors of 2 to 4%). Scores
@@ -113,19 +110,17 @@ def threshold_interval(
     (1.1, 2.2)
     """
     share = as_share("confidence", confidence)
-    if n_resamples is not None and (
-        not isinstance(n_resamples, int | np.integer) or n_resamples < 2
-    ):
-        raise InvalidInputError(
-            f"`n_resamples` must be a whole number of at least 2, got {n_resamples!r}. Use 200."
-        )
     claim, aim = choose_claims(curve, rule)
-    given = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=aim.symmetric)
-    threshold = decide(given, claim, aim, scale).threshold
-    sample = given.on_scale(scale)
     if n_resamples is None:
         is_slow = isinstance(claim, SupportRadius) or aim.costly
         n_resamples = _SLOW_DRAWS if is_slow else _DRAWS
+    if not isinstance(n_resamples, int | np.integer) or n_resamples < 2:
+        raise InvalidInputError(
+            f"`n_resamples` must be a whole number of at least 2, got {n_resamples!r}. Use 200."
+        )
+    given = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=aim.symmetric)
+    threshold = decide(given, claim, aim, scale).threshold
+    sample = given.on_scale(scale)
     centre, (least, most) = claim.solve(sample, aim).found.threshold, sample.extremes
     jumps = len(sample.atoms) > 0 or not least <= centre < most
     random = as_generator(random_state)
@@ -179,7 +174,7 @@ def _resample(
     jumps: bool,
 ) -> tuple[FloatArray, float]:
     """Return thresholds of resamples, and the ratio of the deviations of all rows to theirs."""
-    classes, atoms, shrink = (sample.negative, sample.positive), sample.atoms, 1.0
+    classes, atoms, shrink = sample.classes, sample.atoms, 1.0
 
     def noise(scores: Scores) -> float:
         return float(robust_std(scores) * scores.n**-0.2)
@@ -192,13 +187,18 @@ def _resample(
             for c in classes
         ]
     else:
-        sizes, rule = _draw_fewer(sample.n_samples, rule)
+        keeps, (n, p) = isinstance(rule, Floors), sample.n_samples
+        fewest, most = (_FEWEST_FOR_FLOORS, max(n, p)) if keeps else (_FEWEST, _MOST)
+        share = min(max(_DRAWN / (n + p), fewest / min(n, p)), 1.0)
+        sizes = [min(math.ceil(share * rows), most) for rows in (n, p)]
+        if sizes != [n, p]:
+            rule = rule.at_prevalence(p / (n + p))
         draws = [
             _draw_rows(c, size, noise(c) if is_step else 0.0)
             for c, size in zip(classes, sizes, strict=True)
         ]
         # The rarer class decides how far the boundary strays.
-        rows, size = min(zip(sample.n_samples, sizes, strict=True))
+        rows, size = min(zip((n, p), sizes, strict=True))
         shrink = float(size / rows) ** (1 / 3 if is_step else 1 / 2)
     thresholds = np.empty(n_resamples)
     for k in range(n_resamples):
@@ -256,14 +256,3 @@ def _draw_rows(scores: Scores, size: int, noise: float) -> Draw:
         return Scores(np.sort(chosen + noise * random.normal(size=size) if noise else chosen))
 
     return draw
-
-
-def _draw_fewer(n_samples: tuple[int, int], rule: Rule) -> tuple[tuple[int, int], Rule]:
-    """Return how many rows of each class to draw, and the rule at the prevalence of all rows."""
-    keeps = isinstance(rule, Floors)
-    fewest, most = (_FEWEST_FOR_FLOORS, max(n_samples)) if keeps else (_FEWEST, _MOST)
-    share = min(max(_DRAWN / sum(n_samples), fewest / min(n_samples)), 1.0)
-    negative, positive = (min(math.ceil(share * n), most) for n in n_samples)
-    if (negative, positive) != n_samples:
-        rule = rule.at_prevalence(n_samples[1] / sum(n_samples))
-    return (negative, positive), rule

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable
 
 import numpy as np
@@ -83,22 +84,17 @@ def rows_needed(
     (29, 7329)
     """
     if isinstance(error, Floors):
-        if confidence is not None or wrong_share or chance is not None or chosen_here or clustered:
+        others = confidence is not None or chance is not None
+        if others or wrong_share or chosen_here or clustered or error.level is None:
             raise InvalidInputError(
-                "`confidence`, `wrong_share`, `chance`, `chosen_here` and `clustered` must be left "
-                f"out with {error!r}, which has a confidence of its own and is chosen on the same "
-                "rows. Set Floors(confidence=...), or ask for the rows of one error rate."
-            )
-        if error.level is None:
-            raise InvalidInputError(
-                f"`error` must be floors that are promised, got {error!r}, which promises nothing "
-                "and needs no number of rows. Set Floors(confidence=0.95)."
+                f"`error` must be floors that are promised, alone, got {error!r} or another "
+                "argument. Floors have a confidence of their own and are chosen on the same rows: "
+                "set Floors(confidence=0.95), or ask for the rows of one error rate."
             )
         return _rows_for(error)
-    confidence = 0.95 if confidence is None else confidence
     error = as_share("error", error)
     share = as_positive("wrong_share", wrong_share, "Use 0.02, for example.", zero=True)
-    delta = 1.0 - as_share("confidence", confidence)
+    delta = 1.0 - as_share("confidence", 0.95 if confidence is None else confidence)
     if chance is not None:
         as_share("chance", chance)
     if clustered and chosen_here:
@@ -112,13 +108,18 @@ def rows_needed(
             "shows the opposite. Use a larger error."
         )
 
+    too_close = (
+        f"`wrong_share` must be farther below `error`: more than {_MOST:,} rows would be needed. "
+        "Use a larger error."
+    )
+
     def fewest(wrong: int) -> int:
         def is_enough(n: int) -> bool:
             if clustered:
                 return n > 0 and refutes_counts(wrong, n, error, delta)
             return bound_error(wrong, n, delta, chosen_here=chosen_here) <= error + _ROUNDING
 
-        return _least(is_enough, wrong)
+        return _least(is_enough, wrong, _MOST, too_close)
 
     def suffices(wrong: int) -> bool:
         n = fewest(wrong)
@@ -126,7 +127,7 @@ def rows_needed(
             return share * n <= wrong + _ROUNDING
         return float(bdtr(wrong, n, share)) >= chance
 
-    wrong = _least(suffices, 0)
+    wrong = _least(suffices, 0, _MOST, too_close)
     # The probability is not quite monotone in the number of wrong rows.
     return fewest(next(k for k in range(max(wrong - 8, 0), wrong + 1) if suffices(k)))
 
@@ -139,34 +140,18 @@ def _rows_for(rule: Floors) -> int:
         found = decide(ScoreSample(Scores(-scores[::-1]), Scores(scores)), rule=rule)
         return found.status is not Status.UNMET
 
-    low, high = 0, 1
-    while not is_kept(high):
-        if high >= _MOST_TRIED:
-            raise InvalidInputError(
-                f"`error` must be floors that {_MOST_TRIED:,} rows of each class can promise, got "
-                f"{rule!r}. Ask for a lower floor or a lower confidence."
-            )
-        low, high = high, min(2 * high, _MOST_TRIED)
-    return _between(is_kept, low, high)
+    told = (
+        f"`error` must be floors that {_MOST_TRIED:,} rows of each class can promise, got "
+        f"{rule!r}. Ask for a lower floor or a lower confidence."
+    )
+    return _least(is_kept, 1, _MOST_TRIED, told)
 
 
-def _least(is_enough: Callable[[int], bool], start: int) -> int:
+def _least(is_enough: Callable[[int], bool], start: int, most: int, too_many: str) -> int:
     """Return the least number from `start` on that is enough, by doubling and halving."""
-    step = 1
-    low, high = start - 1, start
+    low, high, step = start, start, 1
     while not is_enough(high):
-        low, high, step = high, high + step, 2 * step
-        if high > _MOST:
-            raise InvalidInputError(
-                f"`wrong_share` must be farther below `error`: more than {_MOST:,} rows would be "
-                "needed. Use a larger error."
-            )
-    return _between(is_enough, low, high)
-
-
-def _between(is_enough: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the least number that is enough, in (low, high]."""
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if is_enough(middle) else (middle, high)
-    return high
+        if high >= most:
+            raise InvalidInputError(too_many)
+        low, high, step = high + 1, min(high + step, most), 2 * step
+    return low + bisect_left(range(low, high), True, key=is_enough)

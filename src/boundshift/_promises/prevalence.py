@@ -106,12 +106,10 @@ def estimate_prevalence(
     A share :math:`q = \pi r + (1 - \pi) f` of the new rows lies above the threshold, with the
     recall r, the false positive rate f and the prevalence :math:`\pi`. Each end of the interval
     takes the worst of q, r and f within Clopper and Pearson's bounds at :math:`\delta/6`; with a
-    threshold chosen here, r and f have the band that holds for every threshold. Nothing is
-    assumed of the scores but that each class scores as before.
-
-    That assumption is tested: the three distribution functions lie within the bands of Dvoretzky,
-    Kiefer, Wolfowitz and Massart at :math:`\delta/3`, so some mixture of the classes must be as
-    close to the new scores as the bands together allow.
+    threshold chosen here, r and f have the band that holds for every threshold. The assumption
+    that each class scores as before is tested: the three distribution functions lie within the
+    bands of Dvoretzky, Kiefer, Wolfowitz and Massart at :math:`\delta/3`, so some mixture of the
+    classes must be as close to the new scores as the bands together allow.
 
     References
     ----------
@@ -128,7 +126,7 @@ def estimate_prevalence(
     >>> round(found.prevalence, 2), [round(end, 2) for end in found.interval], found.explained
     (0.38, [0.27, 0.53], True)
     """
-    delta, chosen_here = 1.0 - as_share("confidence", confidence), threshold is None
+    delta, is_chosen = 1.0 - as_share("confidence", confidence), threshold is None
     scores = read_scores("y_score", y_score, threshold)
     new = read_scores("y_score_new", y_score_new, threshold)
     if threshold is not None:
@@ -138,22 +136,20 @@ def estimate_prevalence(
         threshold = find_boundary(is_positive, scores, rule="sum").threshold
     sample = [np.sort(s) for s in (scores[~is_positive], scores[is_positive], new)]
     flagged, sizes = [int(np.sum(s > threshold)) for s in sample], [len(s) for s in sample]
-
-    def bounds(i: int, chosen_here: bool) -> tuple[float, float]:
-        high, rest = (
-            bound_error(k, sizes[i], delta / 6, chosen_here=chosen_here)
-            for k in (flagged[i], sizes[i] - flagged[i])
+    (f, low_f, high_f), (r, low_r, high_r), (q, low_q, high_q) = (
+        (
+            k / n,
+            1.0 - bound_error(n - k, n, delta / 6, chosen_here=is_band),
+            bound_error(k, n, delta / 6, chosen_here=is_band),
         )
-        return 1.0 - rest, high
-
-    false, hits, share = bounds(0, chosen_here), bounds(1, chosen_here), bounds(2, False)
+        for k, n, is_band in zip(flagged, sizes, (is_chosen, is_chosen, False), strict=True)
+    )
     known = sizes[1] / (sizes[0] + sizes[1])
-    seen = [k / n for k, n in zip(flagged, sizes, strict=True)]
     return PrevalenceEstimate(
-        prevalence=_solve(seen[2], seen[1], seen[0], otherwise=known),
+        prevalence=_solve(q, r, f, otherwise=known),
         interval=(
-            _solve(share[0], hits[1], false[1], otherwise=0.0),
-            _solve(share[1], hits[0], false[0], otherwise=1.0),
+            _solve(low_q, high_r, high_f, otherwise=0.0),
+            _solve(high_q, low_r, low_f, otherwise=1.0),
         ),
         known_prevalence=known,
         explained=_is_mixture(sample, delta),
