@@ -13,7 +13,6 @@ from sklearn.utils import check_random_state
 
 from boundshift.datasets._bundled import (
     Contents,
-    Loaded,
     load_breast_cancer,
     load_heart,
     load_hepatitis,
@@ -23,7 +22,7 @@ from boundshift.datasets._bundled import (
 )
 from boundshift.exceptions import InvalidInputError
 
-_LOADERS: dict[str, Callable[[], Loaded]] = {
+_LOADERS: dict[str, Callable[[], Any]] = {
     "pima": load_pima,
     "breast_cancer": load_breast_cancer,
     "hepatitis": load_hepatitis,
@@ -205,7 +204,7 @@ McWilliams et al., "Towards a decision support tool for intensive care discharge
 _PAPER_FIRST, _PAPER_RESAMPLED, _PAPER_REST = 2, 787, 6608
 
 
-def load_mimic(path: str | PathLike[str], *, rows: Literal["paper", "all"] = "paper") -> Loaded:
+def load_mimic(path: str | PathLike[str], *, rows: Literal["paper", "all"] = "paper") -> Any:
     """Load MIMIC-III discharge readiness from your own ``fm_MIMIC_IMPUTED_extended.csv``.
 
     "paper" keeps what the authors' code keeps of the 13,243 rows: numbers 3 to 787 and 6609 to the

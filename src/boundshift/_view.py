@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -110,13 +109,6 @@ def area_under_curve(sample: ScoreSample) -> float:
     return float(sum(ranks) / 2 / len(negative))
 
 
-def least_balanced_error(sample: ScoreSample) -> float:
-    """Return the least mean of both error rates at any threshold."""
-    cuts = np.unique(np.concatenate([[-np.inf], *class_scores(sample)]))
-    flagged, missed = sample.count_wrong(cuts)
-    return float((flagged / sample.negative.n + missed / sample.positive.n).min() / 2)
-
-
 @dataclass(frozen=True)
 class ScoreAxis:
     """A piece of the score line; `low` and `high` are its ends in drawn units."""
@@ -142,15 +134,9 @@ class ScoreAxis:
         else:
             coarse = self._inside(_COARSE)
             values = coarse if len(coarse) >= 3 else self._inside(_FINE)
-        # As many digits as tell neighbours apart.
-        gap = min((abs(b - a) for a, b in pairwise(values)), default=0.0)
-        digits = [
-            6 if gap == 0 else int(np.clip(np.log10(max(abs(v), gap) / gap) + 2, 4, 15))
-            for v in values
-        ]
         return [
-            {"at": float(at), "text": number(value, f".{n}g")}
-            for at, value, n in zip(self.place(values), values, digits, strict=True)
+            {"at": float(at), "text": number(value, ".12g")}
+            for at, value in zip(self.place(values), values, strict=True)
         ]
 
     def _inside(self, ticks: tuple[float, ...]) -> list[float]:
@@ -194,8 +180,6 @@ def _fenced(ascending: FloatArray) -> tuple[float, float]:
 def round_numbers(low: float, high: float, most: int = 9) -> list[float]:
     """Return about `most` multiples of 1, 2 or 5 times a power of ten."""
     rough = (high - low) / most
-    if not np.isfinite(rough) or rough == 0:
-        return [low, high]
     power = 10.0 ** np.floor(np.log10(rough))
     step = power * next((m for m in (1, 2, 5, 10) if m * power >= rough), 10)
     first, last = int(np.ceil(low / step - 1e-9)), int(np.floor(high / step + 1e-9))

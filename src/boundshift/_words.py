@@ -43,8 +43,6 @@ METRICS_COMPARED = (
 # Words that end like a plural and are none.
 _NO_PLURALS = ("yes", "diabetes", "rabies", "measles", "mumps", "herpes", "always", "overseas")
 _KEYS = ("positive", "negative", "title", "unit")
-# Colours of the classes, between the shades for light and for dark paper.
-_COLORS = ("#2f8bc6", "#e0701f")
 
 
 @dataclass(frozen=True)
@@ -196,37 +194,10 @@ def summary_text(boundary: Any) -> str:
             f"Rows that decided: recall {found / positive:.4g}, precision {precision}, "
             f"F1 {f1:.4g}, flagged {share:.2%}"
         )
-    return "\n".join([*lines, _origin(boundary)])
-
-
-def _origin(boundary: Any) -> str:
-    """Return what decided, and what the claimed errors are worth."""
     rule = "the costs of the rows" if boundary.by_row else boundary.rule
-    return f"By {boundary.curve} and {rule}. {boundary.curve.claim.value}"
+    return "\n".join([*lines, f"By {boundary.curve} and {rule}. {boundary.curve.claim.value}"])
 
 
 def boundary_html(boundary: Any) -> str:
-    """Return a :class:`~boundshift.Boundary` for a notebook: a sentence and a table.
-
-    Text takes the notebook's own colour on no background, so that it reads on light and dark pages.
-    """
-    cell = 'style="text-align:right;padding:2px 12px"'
-    name = 'style="text-align:left;padding:2px 12px 2px 0;font-weight:400"'
-    heads = "".join(
-        f'<th {cell} scope="col"><span style="color:{color}" aria-hidden="true">●</span> '
-        f"class {escape(str(label))}</th>"
-        for label, color in zip(boundary.labels, _COLORS, strict=True)
-    )
-    lines = ""
-    for title, values in class_rows(boundary):
-        shown = (number(v, "," if isinstance(v, int) else ".4g") for v in values)
-        cells = "".join(f"<td {cell}>{value}</td>" for value in shown)
-        lines += f'<tr><th {name} scope="row">{title}</th>{cells}</tr>'
-    return (
-        '<div style="max-width:560px;font-family:system-ui,sans-serif;line-height:1.45">'
-        f'<div style="font-size:1.1em;font-weight:600">{escape(decision(boundary))}</div>'
-        f'<div style="opacity:.75;margin-bottom:6px">{escape(boundary.message)}</div>'
-        '<table style="color:inherit;background:none;border-collapse:collapse;margin:4px 0 0">'
-        f"<thead><tr><td></td>{heads}</tr></thead><tbody>{lines}</tbody></table>"
-        f'<div style="opacity:.75;margin-top:6px">{escape(_origin(boundary))}</div></div>'
-    )
+    """Return a :class:`~boundshift.Boundary` for a notebook."""
+    return f"<pre>{escape(summary_text(boundary))}</pre>"

@@ -16,9 +16,8 @@ from matplotlib.image import imsave
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 
-from boundshift import Cost, Monitor
-from boundshift._promises.certificate import certify_counts
-from boundshift.plots import MonitorDisplay, ProjectionDisplay, ThresholdDisplay
+from boundshift import Cost
+from boundshift.plots import ProjectionDisplay, ThresholdDisplay
 
 IMAGES = Path(__file__).parent / "images"
 WORDS = IMAGES / "words.json"
@@ -76,17 +75,6 @@ def _plateau(ax):
     ThresholdDisplay.from_predictions(
         y, np.round(scores, 1), curve="clopper-pearson", rule="minimax", ax=ax
     )
-
-
-@scene("monitor", 8.0, 5.2)
-def _monitor(ax):
-    rng = np.random.default_rng(7)
-    monitor = Monitor(certify_counts((20, 4), (300, 80), (0, 1), threshold=0.5))
-    y = (rng.random(1500) < 0.3).astype(int)
-    rates = np.where(y, np.where(np.arange(1500) < 900, 0.05, 0.3), 0.06)
-    days = np.datetime64("2026-01-01") + np.arange(1500) // 15
-    monitor.update_predictions(y, np.where(rng.random(1500) < rates, 1 - y, y), days)
-    MonitorDisplay.from_monitor(monitor, ax=ax)
 
 
 @scene("metric", 8.0, 5.0)

@@ -47,7 +47,7 @@ def all_texts(display):
 
 def test_old_boundary_is_drawn_only_where_it_is_known(problem):
     display = ProjectionDisplay.from_predictions(*problem, old_threshold=2.5)
-    assert vertical_lines(display) == [2.5, find_boundary(*problem).threshold]
+    assert vertical_lines(display) == [find_boundary(*problem).threshold, 2.5]
     assert "old boundary" in all_texts(display)
     without = ProjectionDisplay.from_predictions(*problem)
     assert vertical_lines(without) == [find_boundary(*problem).threshold]
@@ -104,7 +104,7 @@ def test_a_classifier_is_drawn_by_its_scores_and_its_own_threshold():
     display = ProjectionDisplay.from_estimator(shifted, X, labels)
     expected = np.sort(model.predict_proba(X[labels == "a sick"])[:, 0])
     np.testing.assert_allclose(display.scores[1], expected)
-    assert vertical_lines(display) == [0.5, shifted.threshold_]
+    assert vertical_lines(display) == [shifted.threshold_, 0.5]
 
 
 def test_own_response_function_has_no_old_boundary_unless_given():
@@ -116,7 +116,7 @@ def test_own_response_function_has_no_old_boundary_unless_given():
     display = ProjectionDisplay.from_estimator(shifted, X, y)
     assert vertical_lines(display) == [shifted.threshold_]
     display = ProjectionDisplay.from_estimator(shifted, X, y, old_threshold=7.0)
-    assert vertical_lines(display) == [7.0, shifted.threshold_]
+    assert vertical_lines(display) == [shifted.threshold_, 7.0]
 
 
 def test_fresh_rows_are_not_said_to_be_given_up(problem):

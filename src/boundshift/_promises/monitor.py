@@ -160,10 +160,6 @@ class Monitor(Record):
     rows, classes : int and list, default=0 and []
         Rows seen and the state of each class, as stored by :meth:`to_json`; leave them out.
 
-    See Also
-    --------
-    boundshift.plots.MonitorDisplay : Draw it.
-
     Notes
     -----
     For one class with the stated error rate b, let :math:`x_i` be 1 if a row is on the wrong side,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from functools import wraps
 from importlib import resources
 from inspect import cleandoc
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,9 +14,6 @@ from sklearn import datasets as sklearn_datasets
 from sklearn.utils import Bunch, check_random_state
 
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-
-# A Bunch, or the tuple (X, y) with return_X_y=True; scikit-learn ships no types.
-Loaded: TypeAlias = Any
 
 
 class Contents(NamedTuple):
@@ -28,31 +24,7 @@ class Contents(NamedTuple):
     target: NDArray[Any]
     feature_names: Sequence[str]
     target_names: Sequence[str]
-    descr: str
-
-
-_PIMA = """Pima Indians diabetes: 768 women, 8 measurements, 500 without and 268 with diabetes.
-
-Zeros in Glucose, BloodPressure, SkinThickness, Insulin and BMI stand for values that were not
-taken; they are left as they are, as in the paper.
-National Institute of Diabetes and Digestive and Kidney Diseases, donor V. Sigillito, 1990.
-Smith, Everhart, Dickson, Knowler, Johannes, "Using the ADAP learning algorithm to forecast the
-onset of diabetes mellitus", 1988.
-"""
-
-_HEART = """Cleveland heart disease, prepared as in the paper: 212 patients, 11 features, 164 / 48.
-
-Diagnosis 0 is negative, 3 and 4 are positive; 1 and 2 are left out to make the classes
-imbalanced. Without ca and thal, which miss values.
-UCI Machine Learning Repository 45, A. Janosi, W. Steinbrunn, M. Pfisterer, R. Detrano.
-"""
-
-_HEPATITIS = """Hepatitis, prepared as in the paper: 137 patients, 16 features, 111 live and 26 die.
-
-Without PROTIME, ALKPHOSPHATE and ALBUMIN, which miss many values, and then without the 18 rows
-that still miss one. Symptoms are coded 1 = no, 2 = yes, as in the source.
-UCI Machine Learning Repository 46, donor G. Gong, 1988.
-"""
+    descr: str = ""
 
 
 _OPTIONS = """\
@@ -71,11 +43,11 @@ Bunch or (data, target)
 """
 
 
-def as_loader(read: Callable[[], Contents]) -> Callable[..., Loaded]:
+def as_loader(read: Callable[[], Contents]) -> Callable[..., Any]:
     """Give a function that reads a data set the options of a loader, and their documentation."""
 
     @wraps(read, assigned=("__module__", "__name__", "__qualname__"))
-    def load(*, return_X_y: bool = False, as_frame: bool = False) -> Loaded:
+    def load(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
         return make_bunch(read(), return_X_y=return_X_y, as_frame=as_frame)
 
     text, heading, examples = cleandoc(read.__doc__ or "").partition("Examples\n")
@@ -85,13 +57,10 @@ def as_loader(read: Callable[[], Contents]) -> Callable[..., Loaded]:
     return load
 
 
-def make_bunch(
-    contents: Contents, *, return_X_y: bool = False, as_frame: bool = False, **facts: Any
-) -> Loaded:
-    """Pack a data set the way scikit-learn's own loaders do; `facts` become further keys."""
-    frame = None
-    columns: Any = contents.data
-    labels: Any = np.asarray(contents.target, dtype=np.int64)
+def make_bunch(contents: Contents, *, return_X_y: bool = False, as_frame: bool = False) -> Any:
+    """Pack a data set the way scikit-learn's own loaders do."""
+    frame, columns = None, contents.data
+    labels = np.asarray(contents.target, dtype=np.int64)
     names = list(contents.feature_names)
     if as_frame:
         try:
@@ -109,17 +78,19 @@ def make_bunch(
         frame=frame,
         feature_names=names,
         target_names=np.array(contents.target_names),
-        DESCR=contents.descr,
-        **facts,
+        DESCR=contents.descr or _open("PROVENANCE.md"),
     )
+
+
+def _open(filename: str) -> str:
+    return resources.files("boundshift.datasets").joinpath("data", filename).read_text("utf-8")
 
 
 def _read(
     filename: str, label: str, without: Sequence[str] = ()
 ) -> tuple[list[str], NDArray[np.float64], NDArray[np.float64]]:
     """Return names, features and labels of a bundled file, less rows that miss a value."""
-    text = resources.files("boundshift.datasets").joinpath("data", filename).read_text("utf-8")
-    header, *lines = text.splitlines()
+    header, *lines = _open(filename).splitlines()
     names = header.split(",")
     features = [name for name in names if name not in (label, *without)]
     values = np.genfromtxt(lines, delimiter=",")[:, [names.index(n) for n in (*features, label)]]
@@ -139,7 +110,7 @@ def load_pima() -> Contents:
     ((768, 8), 268)
     """
     features, X, outcome = _read("pima.csv", "Outcome")
-    return Contents("pima", X, outcome == 1, features, ("no diabetes", "diabetes"), _PIMA)
+    return Contents("pima", X, outcome == 1, features, ("no diabetes", "diabetes"))
 
 
 @as_loader
@@ -157,7 +128,7 @@ def load_heart() -> Contents:
     """
     features, X, diagnosis = _read("heart_cleveland_0_3_4.csv", "num", ("ca", "thal"))
     labels = ("no disease", "severe disease")
-    return Contents("heart", X, diagnosis > 0, features, labels, _HEART)
+    return Contents("heart", X, diagnosis > 0, features, labels)
 
 
 @as_loader
@@ -173,7 +144,7 @@ def load_hepatitis() -> Contents:
     """
     sparse = ("PROTIME", "ALKPHOSPHATE", "ALBUMIN")
     features, X, fate = _read("hepatitis.csv", "Class", sparse)
-    return Contents("hepatitis", X, fate == 1, features, ("live", "die"), _HEPATITIS)
+    return Contents("hepatitis", X, fate == 1, features, ("live", "die"))
 
 
 @as_loader
@@ -243,10 +214,6 @@ def make_gaussians(
             f"`n_samples` must be two positive integers, got {n_samples!r}. "
             "Use (1000, 10) for the paper's setting."
         )
-    if mu.ndim != 1:
-        raise InvalidInputError(
-            f"`mean` must be one row of numbers, got shape {mu.shape}. Use (1, 1), for example."
-        )
     rng = check_random_state(random_state)
     means, one = (-mu, mu), np.eye(len(mu))
     X = np.vstack([rng.multivariate_normal(means[i], one, n_samples[i]) for i in (0, 1)])
@@ -276,10 +243,6 @@ def describe_bundled() -> list[tuple[str, int, int, int, int, float]]:
 def load_table(name: str) -> Any:
     """Return a data set as one DataFrame, with the class in words in the column ``target``."""
     if name not in BUNDLED:
-        near = get_close_matches(name, BUNDLED, n=1)
-        hint = f" Did you mean '{near[0]}'?" if near else ""
-        raise InvalidInputError(
-            f"There is no data set '{name}'.{hint} `boundshift datasets` lists them."
-        )
+        raise InvalidInputError(f"The data set must be one of {', '.join(BUNDLED)}, got '{name}'.")
     bunch = BUNDLED[name](as_frame=True)
     return bunch.frame.assign(target=bunch.target_names[bunch.frame["target"].to_numpy()])

@@ -48,14 +48,10 @@ DARK = Palette("#16181B", "#F0F0EE", "#A9ADB3", "#3C4046", ("#62B5EA", "#FF9A57"
 
 
 class Display(ABC):
-    """A figure that can be drawn."""
+    """A figure of labelled scores and their boundary."""
 
-    size = (8.0, 5.0)
-    """Of a new figure, in inches."""
-    panels = 1
-    """Panels below each other, which share the axis of x."""
-    heights: Sequence[float] | None = None
-    """Relative heights of the panels."""
+    size = (8.0, 5.0)  # of a new figure, in inches
+    heights: Sequence[float] = (1,)  # relative, of panels below each other that share the x axis
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw, in the colours of the axes or of matplotlib's style, light or dark.
@@ -75,51 +71,28 @@ class Display(ABC):
         MissingExtraError
             If matplotlib is not installed.
         """
-        self.axes_ = self._open(ax)
-        self.ax_ = self.axes_[0]
-        self.figure_ = self.ax_.figure
-        for panel in self.axes_:
-            palette = _paint(panel)
-        self._draw(palette)
-        return self
-
-    def _open(self, ax: Axes | None) -> list[Axes]:
-        """Return the panels: on a new figure, or in the place of the given axes."""
         if ax is None:
             try:
                 from matplotlib import pyplot
             except ImportError as error:
                 raise MissingExtraError("matplotlib", "plot") from error
-            figure = pyplot.figure(figsize=self.size, layout="constrained")
-            spec: Any = figure.add_gridspec(self.panels, 1, height_ratios=self.heights)
-        elif self.panels == 1:
-            return [ax]
-        else:
+            ax = pyplot.figure(figsize=self.size, layout="constrained").add_subplot()
+        self.axes_ = [ax]
+        if len(self.heights) > 1:
             place = ax.get_subplotspec()
             if place is None:
                 raise InvalidInputError(
                     "`ax` must belong to a grid of subplots, since several panels take its place, "
                     "got axes with a place of their own. Use ax=figure.subplots()."
                 )
-            spec = place.subgridspec(self.panels, 1, height_ratios=self.heights)
             ax.set_axis_off()
-        return list(spec.subplots(squeeze=False, sharex=True).ravel())
-
-    @abstractmethod
-    def _draw(self, palette: Palette) -> None:
-        """Draw on the panels."""
-
-
-def grid_of(sample: ScoreSample, *marks: float | None) -> FloatArray:
-    """Return thresholds from end to end of the axis, with all marks among them."""
-    known = [mark for mark in marks if mark is not None]
-    axis = choose_axis([sample], known, linear=True)
-    shown = [mark for mark in known if np.isfinite(mark)]
-    return np.unique(np.append(np.linspace(axis.low, axis.high, _N_THRESHOLDS), shown))
-
-
-class ScoreDisplay(Display):
-    """A display of labelled scores and their boundary."""
+            spec: Any = place.subgridspec(len(self.heights), 1, height_ratios=self.heights)
+            self.axes_ = list(spec.subplots(squeeze=False, sharex=True).ravel())
+        self.ax_ = self.axes_[0]
+        self.figure_ = self.ax_.figure
+        palettes = [_paint(panel) for panel in self.axes_]
+        self._draw(palettes[0])
+        return self
 
     @classmethod
     def from_estimator(
@@ -171,12 +144,30 @@ class ScoreDisplay(Display):
     def from_predictions(cls, y_true: ArrayLike, y_score: ArrayLike, **settings: Any) -> Self:
         """Draw labels and scores."""
 
+    @abstractmethod
+    def _draw(self, palette: Palette) -> None:
+        """Draw on the panels."""
 
-def draw_boundaries(ax: Axes, new: float, old: float | None, palette: Palette) -> None:
-    """Draw both boundaries across the axes, the old one dotted."""
+
+def grid_of(sample: ScoreSample, *marks: float | None) -> FloatArray:
+    """Return thresholds from end to end of the axis, with all marks among them."""
+    known = [mark for mark in marks if mark is not None]
+    axis = choose_axis([sample], known, linear=True)
+    shown = [mark for mark in known if np.isfinite(mark)]
+    return np.unique(np.append(np.linspace(axis.low, axis.high, _N_THRESHOLDS), shown))
+
+
+def draw_boundaries(
+    axes: Sequence[Axes], new: float, old: float | None, palette: Palette
+) -> list[Any]:
+    """Draw both boundaries across all panels, the old one dotted; return the legend's entries."""
+    lines: list[tuple[str, float, dict[str, Any]]] = [("new", new, {"color": palette.ink})]
     if old is not None:
-        ax.axvline(old, color=palette.soft, lw=1.8, ls=":", zorder=6)
-    ax.axvline(new, color=palette.ink, lw=1.8, zorder=6)
+        lines.append(("old", old, {"color": palette.soft, "ls": ":"}))
+    for ax in axes:
+        for _, place, style in lines:
+            ax.axvline(place, lw=1.8, zorder=6, **style)
+    return [line_key(f"{name} boundary", lw=1.8, **style) for name, _, style in lines]
 
 
 def percent_axis(axis: Any) -> None:
@@ -207,21 +198,6 @@ def line_key(label: str, **style: Any) -> Any:
     from matplotlib.lines import Line2D
 
     return Line2D([], [], label=label, **style)
-
-
-def area_key(label: str, color: str, alpha: float = 0.3) -> Any:
-    """Return the legend's entry of a filled area."""
-    from matplotlib.patches import Patch
-
-    return Patch(color=color, alpha=alpha, lw=0, label=label)
-
-
-def boundary_keys(old: float | None, palette: Palette) -> list[Any]:
-    """Return the legend's entries of both boundaries."""
-    keys = [line_key("new boundary", color=palette.ink, lw=1.8)]
-    if old is not None:
-        keys.append(line_key("old boundary", color=palette.soft, lw=1.8, ls=":"))
-    return keys
 
 
 def _paint(ax: Axes) -> Palette:

@@ -15,10 +15,9 @@ from boundshift._typing import BoolArray, FloatArray
 from boundshift._view import choose_axis, class_scores, settle_boundary
 from boundshift._words import claim_text, decision, error_text
 from boundshift.plots._canvas import (
+    Display,
     Palette,
-    ScoreDisplay,
     add_legend,
-    boundary_keys,
     draw_boundaries,
     line_key,
 )
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BINS = 60
-_MOST_POINTS = 3000  # of a larger class only the range is drawn
+_MOST_POINTS = 3000  # of a larger class only the histogram is drawn
 _DASHES = (0, (2, 1.2))
 # Heights of the parts of a lane, above its base; lanes are 1 apart.
 _BAR, _POINTS, _HISTOGRAM = 0.1, (0.2, 0.4), (0.47, 0.92)
@@ -48,42 +47,29 @@ class Lane(NamedTuple):
 
 def make_lanes(boundary: Boundary, scores: tuple[ArrayLike, ArrayLike]) -> list[Lane]:
     """Return the lanes of the negative and the positive class."""
-    negative, positive = (np.asarray(values, dtype=np.float64) for values in scores)
+    classes = [np.asarray(values, dtype=np.float64) for values in scores]
     geometry, cut = boundary.geometry, boundary.threshold
     if geometry is None:
-        return [Lane(negative, negative <= cut, None), Lane(positive, positive > cut, None)]
-    decided = [negative, positive]  # in the units of the geometry
+        return [Lane(v, (v > cut) == bool(i), None) for i, v in enumerate(classes)]
+    units = classes  # of the geometry
     if boundary.scale != "raw":
-        sample = ScoreSample(Scores(np.sort(negative)), Scores(np.sort(positive)))
-        sample = sample.on_scale("auto")
-        decided = [sample.from_units(values) for values in decided]
+        negative, positive = (Scores(np.sort(values)) for values in classes)
+        sample = ScoreSample(negative, positive).on_scale("auto")
+        units = [sample.from_units(values) for values in classes]
     lanes = []
-    for i, (values, units) in enumerate(zip((negative, positive), decided, strict=True)):
+    for i, values in enumerate(classes):
         low, high = geometry.supports[i]
-        mean, other = geometry.means[i], geometry.means[1 - i]
-        towards = 1.0 if other >= mean else -1.0
-        ends = (0.0, geometry.radii[i], geometry.confidence_radii[i])
-        mean, edge, reach = (_as_score(boundary, mean + towards * end) for end in ends)
-        lanes.append(Lane(values, (units >= low) & (units <= high), (mean, edge, reach)))
+        towards = 1.0 if geometry.means[1 - i] >= geometry.means[i] else -1.0
+        reach = (0.0, geometry.radii[i], geometry.confidence_radii[i])
+        mean, edge, end = (geometry.means[i] + towards * r for r in reach)
+        if boundary.scale == "probability":
+            mean, edge, end = (LogOdds().to_probability(place) for place in (mean, edge, end))
+        lanes.append(Lane(values, (units[i] >= low) & (units[i] <= high), (mean, edge, end)))
     return lanes
 
 
-def _as_score(boundary: Boundary, place: float) -> float:
-    """Return a place in the units of a boundary's geometry as a score."""
-    return LogOdds().to_probability(place) if boundary.scale == "probability" else place
-
-
-def _name_marks(boundary: Boundary, n_samples: tuple[int, int]) -> tuple[str, str]:
-    """Return what solid and hollow scores are; only rows that decided can be given up."""
-    if boundary.geometry is None:
-        return "on the right side", "on the wrong side"
-    if n_samples != boundary.n_samples:
-        return "within the support", "outside the support"
-    return "kept", "given up"
-
-
 @dataclass(eq=False, repr=False)
-class ProjectionDisplay(ScoreDisplay):
+class ProjectionDisplay(Display):
     """Scores of both classes, the old and the new boundary, and what is claimed there.
 
     Each class has a lane: a histogram of its scores, scaled to its own peak, and the scores
@@ -158,18 +144,17 @@ class ProjectionDisplay(ScoreDisplay):
     def _draw(self, palette: Palette) -> None:
         ax, known, n = self.ax_, self.boundary, (len(self.scores[0]), len(self.scores[1]))
         lanes = make_lanes(known, self.scores)
-        marks = [lane.bar[0] for lane in lanes if lane.bar is not None]
-        marks += [place for place in (known.threshold, self.old_threshold) if place is not None]
+        places = [lane.bar[0] for lane in lanes if lane.bar is not None]
+        places += [place for place in (known.threshold, self.old_threshold) if place is not None]
         negative, positive = (Scores(np.sort(scores)) for scores in self.scores)
-        axis = choose_axis([ScoreSample(negative, positive)], marks, linear=True)
+        axis = choose_axis([ScoreSample(negative, positive)], places, linear=True)
         ax.set_xlim(axis.low, axis.high)
         edges = np.linspace(axis.low, axis.high, _BINS + 1)
         for base, (lane, color) in enumerate(zip(lanes, palette.classes, strict=True)):
             bottom, top = (base + height for height in _HISTOGRAM)
-            places = axis.place(lane.scores)
             every, solid = (
-                np.histogram(shown, bins=_BINS, range=(0.0, 1.0))[0]
-                for shown in (places, places[lane.solid])
+                np.histogram(axis.place(shown), bins=_BINS, range=(0.0, 1.0))[0]
+                for shown in (lane.scores, lane.scores[lane.solid])
             )
             unit = (top - bottom) / max(every.max(), 1)
             style: dict[str, Any] = {"baseline": bottom, "color": color}
@@ -183,7 +168,7 @@ class ProjectionDisplay(ScoreDisplay):
                 ax.plot([edge, reach], [y, y], lw=2, ls=_DASHES, **bar)
                 ax.plot([edge, edge], [y - 0.05, y + 0.05], lw=2, **bar)
                 ax.plot(mean, y, "X", ms=10, mec=palette.surface, mew=0.8, **(bar | {"zorder": 5}))
-        draw_boundaries(ax, known.threshold, self.old_threshold, palette)
+        keys = draw_boundaries([ax], known.threshold, self.old_threshold, palette)
         ax.set_xlabel("score")
         ax.set_ylim(-0.02, 2.0)
         ax.set_yticks([0.45, 1.45], [self._describe(i, n) for i in (0, 1)])
@@ -194,38 +179,31 @@ class ProjectionDisplay(ScoreDisplay):
         ax.axhline(1.0, color=palette.line, lw=0.8, zorder=0)
         ax.set_title(decision(known))
 
-        ink, keys = palette.soft, boundary_keys(self.old_threshold, palette)
+        ink, marks = palette.soft, ("on the right side", "on the wrong side")
         if known.geometry is not None:
+            marks = ("within the support", "outside the support")
             keys += [
                 line_key("mean of kept scores", color=ink, marker="X", ls="", ms=8),
                 line_key("radius", color=ink, lw=3),
                 line_key("what confidence adds", color=ink, lw=2, ls=_DASHES),
             ]
         point: dict[str, Any] = {"marker": "o" if min(n) <= _MOST_POINTS else "s", "ls": ""}
-        for name, face in zip(_name_marks(known, n), (ink, palette.surface), strict=True):
+        for name, face in zip(marks, (ink, palette.surface), strict=True):
             keys.append(line_key(name, color=ink, ms=5, mfc=face, **point))
         add_legend(ax, keys, palette, title=claim_text(known))
 
     def _draw_scores(self, lane: Lane, base: float, color: str, paper: str) -> None:
-        """Draw every score, spread over the lane; of very many only the range, as a box."""
-        low, high = (base + height for height in _POINTS)
-        n, look = len(lane.scores), {"edgecolor": color, "linewidth": 0.8}
+        """Draw every score, spread over the lane, unless there are very many."""
+        n = len(lane.scores)
         if n > _MOST_POINTS:
-            for shown, face, alpha in (
-                (lane.scores, paper, 1),
-                (lane.scores[lane.solid], color, 0.45),
-            ):
-                if len(shown):
-                    ends = [float(shown.min()), float(shown.max())]
-                    box: dict[str, Any] = {"facecolor": face, "alpha": alpha, "zorder": 2, **look}
-                    self.ax_.fill_between(ends, low + 0.05, high - 0.05, **box)
             return
-        heights = np.random.default_rng(0).uniform(low, high, n)
+        heights = base + np.random.default_rng(0).uniform(*_POINTS, n)
         size, faint = float(np.clip(2000 / max(n, 1), 9, 36)), 0.45 if n > 200 else 1.0
         looks = ((lane.solid, color, faint, 2), (~lane.solid, paper, 1.0, 3))
         for chosen, face, alpha, order in looks:
-            dot: dict[str, Any] = {"facecolor": face, "alpha": alpha, "zorder": order, **look}
-            self.ax_.scatter(lane.scores[chosen], heights[chosen], s=size, **dot)
+            dot: dict[str, Any] = {"facecolor": face, "alpha": alpha, "zorder": order, "s": size}
+            dot |= {"edgecolor": color, "linewidth": 0.8}
+            self.ax_.scatter(lane.scores[chosen], heights[chosen], **dot)
 
     def _describe(self, i: int, n: tuple[int, int]) -> str:
         """Return a class's name and numbers."""

@@ -25,11 +25,9 @@ from boundshift.curves import SupportRadius
 from boundshift.metrics import METRICS, metrics_of_errors, settle_costs
 from boundshift.plots._canvas import (
     DASHES,
+    Display,
     Palette,
-    ScoreDisplay,
     add_legend,
-    area_key,
-    boundary_keys,
     draw_boundaries,
     grid_of,
     line_key,
@@ -78,7 +76,7 @@ def metric_bands(
 
 
 @dataclass(eq=False, repr=False)
-class ThresholdDisplay(ScoreDisplay):
+class ThresholdDisplay(Display):
     """Lines with bands against the threshold, and both boundaries across them.
 
     Parameters
@@ -134,7 +132,7 @@ class ThresholdDisplay(ScoreDisplay):
 
     def __post_init__(self) -> None:
         if self.rule_values is not None:
-            self.size, self.panels, self.heights = (8.0, 5.6), 2, (2.4, 1)
+            self.size, self.heights = (8.0, 5.6), (2.4, 1)
 
     @classmethod
     def from_predictions(
@@ -252,13 +250,13 @@ class ThresholdDisplay(ScoreDisplay):
             percent_axis(top.yaxis)
         top.grid(axis="y", color=palette.line, lw=0.7)
         top.set_axisbelow(True)
-        keys += boundary_keys(self.old_threshold, palette)
-        for ax in self.axes_:
-            draw_boundaries(ax, self.boundary.threshold, self.old_threshold, palette)
-            if self.interval is not None:
-                ax.axvspan(*self.interval, color=palette.ink, alpha=0.09, lw=0)
+        new, old = self.boundary.threshold, self.old_threshold
+        keys += draw_boundaries(self.axes_, new, old, palette)
         if self.interval is not None:
-            keys.append(area_key("where the boundary may fall", palette.ink, 0.09))
+            for ax in self.axes_:
+                ax.axvspan(*self.interval, color=palette.ink, alpha=0.09, lw=0)
+            shade: dict[str, Any] = {"color": palette.ink, "alpha": 0.09, "lw": 8}
+            keys.append(line_key("where the boundary may fall", **shade))
         below, claimed = 0.13, ""
         if self.rule_values is not None:
             keys += self._draw_rule(self.rule_values, palette)
@@ -282,8 +280,8 @@ class ThresholdDisplay(ScoreDisplay):
             self._mark(self.boundary.threshold, band, color, palette.surface)
             if self.old_threshold is not None:
                 self._mark(self.old_threshold, band, palette.surface, color)
-        keys.append(area_key(f"exact {100 * self.confidence:.6g}% band", palette.soft))
-        return keys
+        band_style: dict[str, Any] = {"color": palette.soft, "alpha": 0.3, "lw": 8}
+        return [*keys, line_key(f"exact {100 * self.confidence:.6g}% band", **band_style)]
 
     def _mark(self, place: float, band: Band, face: str, edge: str) -> None:
         at = int(np.argmin(np.abs(self.thresholds - place)))
