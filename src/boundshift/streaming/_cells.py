@@ -9,7 +9,6 @@ next pass, and `Cells.refined` puts what it found in their place.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,6 @@ _MOST_PARTS = 1 << 14
 _HEAVY = 1e-3
 # Share of the rows whose cells are no wider than the resolution.
 _TYPICAL = 0.99
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,9 +208,11 @@ class CellScores(Scores):
     the mean of its cell.
     """
 
-    cell: IntArray = field(default_factory=lambda: np.empty(0, np.int64))  # index in `Cells`
-    heavy: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
-    questions: Questions = field(default_factory=Questions)
+    count: NDArray[Any] = field()
+    ends: tuple[FloatArray, FloatArray] = field()
+    cell: IntArray  # index in `Cells`
+    heavy: NDArray[np.bool_]
+    questions: Questions
 
     @classmethod
     def of_class(
@@ -235,47 +235,25 @@ class CellScores(Scores):
         return cls(value, count, (low, top), held, heavy & (low < top), questions)
 
     @property
-    def _ends(self) -> tuple[FloatArray, FloatArray]:
-        assert self.ends is not None
-        return self.ends
-
-    @property
     def positions(self) -> FloatArray:
         """Known scores, and the largest that the cells of unknown ones may hold."""
-        return self._ends[1]
-
-    @cached_property
-    def median(self) -> float:
-        """Middle score, or the mean of the two middle ones."""
-        if not self.is_weighted:
-            low, high = self.at(np.array([(self.n - 1) // 2, self.n // 2]))
-        else:
-            after, half = self._before[1:], self.n / 2
-            first = np.searchsorted(after, half * (1 - 1e-12), side="left")
-            last = min(np.searchsorted(after, half * (1 + 1e-12), side="right"), len(after) - 1)
-            low, high = self._within(np.array([first, last]), np.full(2, half))
-        return float(low + (high - low) / 2)
+        return self.ends[1]
 
     def at(self, rank: ArrayLike) -> FloatArray:
         """Return the scores at ranks from 0 to n − 1, in a cell as if they were evenly spread."""
-        rank = np.asarray(rank)
-        entry = np.searchsorted(self._before, rank + _ROUNDING, side="right") - 1
+        place = np.asarray(rank) + self._rounding
+        place = place if self.is_weighted else np.floor(place) + 0.5
+        entry = np.searchsorted(self._before, place, side="right") - 1
         entry = np.minimum(entry, len(self.value) - 1)
+        low, top = self.ends[0][entry], self.ends[1][entry]
+        share = np.clip((place - self._before[entry]) / self.count[entry], 0.0, 1.0)
+        found = np.where(low < top, low * (1 - share) + top * share, top)
         if self.is_weighted:
-            return self._within(entry, rank)
-        found = self._within(entry, rank + 0.5, (rank > 0) & (rank < self.n - 1))
-        found = np.where(rank == 0, self.minimum, found)
-        return np.asarray(np.where(rank == self.n - 1, self.maximum, found))
-
-    def _within(
-        self, entry: IntArray, rank: NDArray[Any], unknown: NDArray[np.bool_] | None = None
-    ) -> FloatArray:
-        """Return the scores at ranks in entries, and ask for those that are not known."""
-        low, top = self._ends[0][entry], self._ends[1][entry]
-        inside = low < top if unknown is None else unknown & (low < top)
-        self._ask(entry[inside])
-        share = np.clip((rank - self._before[entry]) / self.count[entry], 0.0, 1.0)  # type: ignore[index]
-        return np.asarray(np.where(low < top, low * (1 - share) + top * share, top))
+            self._ask(entry)
+            return found
+        is_first, is_last = place < 1, place > self.n - 1
+        self._ask(entry[~is_first & ~is_last])
+        return np.where(is_first, self.minimum, np.where(is_last, self.maximum, found))
 
     def count_at_most(self, t: ArrayLike) -> Any:
         """Return the count of the scores ≤ t, for every t."""
@@ -287,7 +265,7 @@ class CellScores(Scores):
 
     def _count_to(self, t: ArrayLike, side: Any) -> Any:
         t = np.asarray(t, dtype=np.float64)
-        low, top = self._ends
+        low, top = self.ends
         entry = np.searchsorted(top, t, side=side)
         count = self._before[entry]
         holder = np.minimum(entry, len(top) - 1)
@@ -300,7 +278,7 @@ class CellScores(Scores):
         self._ask(np.clip(np.concatenate([asked - 1, asked, asked + 1]), 0, len(top) - 1))
         width = np.where(inside, top[holder] - low[holder], 1.0)
         share = np.where(inside, t - low[holder], 0.0) / width
-        part = (share.clip(0, 1) * self.count[holder]).astype(count.dtype)  # type: ignore[index]
+        part = (share.clip(0, 1) * self.count[holder]).astype(count.dtype)
         return np.where(inside, count + part, count)
 
     def between(self, low: float, high: float) -> FloatArray:
@@ -310,7 +288,7 @@ class CellScores(Scores):
 
     def request_exact(self, positions: FloatArray) -> None:
         """Ask for the scores around some positions, since they decide."""
-        entry = np.searchsorted(self._ends[1], positions, side="left")
+        entry = np.searchsorted(self.ends[1], positions, side="left")
         self._ask(entry[entry < len(self.value)])
 
     def points(self) -> tuple[FloatArray, NDArray[Any]]:
@@ -319,33 +297,27 @@ class CellScores(Scores):
         Cells of one value become known, others are divided until none of their parts is heavy.
         """
         self._ask(np.flatnonzero(self.heavy))
-        known = self._ends[0] == self._ends[1]
-        assert self.count is not None
+        known = self.ends[0] == self.ends[1]
         return self.value[known], self.count[known]
 
     def as_points(self) -> Scores:
         """Return each cell as its mean, counted as often as it has rows."""
-        assert self.count is not None
-        width = self._ends[1] - self._ends[0]
+        width = self.ends[1] - self.ends[0]
         order = np.argsort(width)
         rows = np.cumsum(self.count[order])
         typical = float(width[order][np.searchsorted(rows, _TYPICAL * rows[-1])])
         self.questions.width = max(self.questions.width, typical)
         return Scores(np.maximum.accumulate(self.value), self.count)
 
-    def without(self, atoms: FloatArray) -> Scores | None:
-        """Return the rest of the scores, each cell as its mean."""
-        return self.as_points().without(atoms)
-
     def mirrored(self) -> Scores:
         """Return the scores with their sign changed."""
-        low, top = self._ends
+        low, top = self.ends
         backward = {name: getattr(self, name)[::-1] for name in ("count", "cell", "heavy")}
         return replace(self, value=-self.value[::-1], ends=(-top[::-1], -low[::-1]), **backward)
 
     def _ask(self, entry: IntArray) -> None:
         """Ask for the scores of the cells of some entries, where they are not known."""
         entry = np.unique(entry)
-        entry = entry[self._ends[0][entry] < self._ends[1][entry]]
+        entry = entry[self.ends[0][entry] < self.ends[1][entry]]
         if len(entry):
             self.questions.cells.append(self.cell[entry])

@@ -50,21 +50,15 @@ def arrow_columns(table: Any, roles: Roles) -> PartSource:
     if hasattr(table, "read_next_batch"):
         raise read_once(table, "Pass a table, or the dataset or files behind it.")
     _check_columns(table.schema.names if hasattr(table, "schema") else None, table, roles)
+    from pyarrow import dataset
+
+    rows = table if hasattr(table, "get_fragments") else dataset.dataset(table)
 
     def chunks() -> Iterator[Chunk]:
-        columns = list(dict.fromkeys(roles.values()))
-        for i, batch in enumerate(table.to_batches(columns=columns)):
+        for i, batch in enumerate(rows.to_batches(columns=list(dict.fromkeys(roles.values())))):
             yield table_chunk(batch, roles, f"batch {i}")
 
-    if hasattr(table, "get_fragments"):
-        return PartSource(chunks, "weight" in roles)
-
-    def part(start: int) -> list[Chunk]:
-        rows = table.slice(start, _ROWS_OF_A_BATCH)
-        return [table_chunk(rows, roles, f"rows {start} to {start + len(rows) - 1}")]
-
-    starts = range(0, table.num_rows, _ROWS_OF_A_BATCH)
-    return PartSource([partial(part, start) for start in starts], "weight" in roles)
+    return PartSource(chunks, "weight" in roles)
 
 
 # --- DuckDB and Polars ----------------------------------------------------------------------------
@@ -74,7 +68,7 @@ def duckdb_columns(relation: Any, roles: Roles) -> PartSource:
     """Return the source of some columns of a relation."""
     from duckdb import SQLExpression
 
-    pa = arrow()
+    arrow()
     own = _check_columns(getattr(relation, "columns", None), relation, roles)
     # A ColumnExpression would take a dot or a quote in a name for syntax.
     quoted = {to: '"' + name.replace('"', '""') + '"' for to, name in roles.items()}
@@ -84,16 +78,8 @@ def duckdb_columns(relation: Any, roles: Roles) -> PartSource:
         rows = relation.select(*chosen)
         # Releases before 2 have another name for it.
         reader = getattr(rows, "to_arrow_reader", None) or rows.fetch_record_batch
-        waiting: list[Any] = []
-        # A row group that a filter thinned out is a small batch, and each costs as much as some
-        # thousand rows.
         for batch in reader(_ROWS_OF_A_BATCH):
-            waiting.append(batch)
-            if sum(map(len, waiting)) >= _ROWS_OF_A_BATCH:
-                yield table_chunk(pa.Table.from_batches(waiting), own, "the relation")
-                waiting = []
-        if waiting:
-            yield table_chunk(pa.Table.from_batches(waiting), own, "the relation")
+            yield table_chunk(batch, own, "the relation")
 
     return PartSource(chunks, "weight" in roles)
 

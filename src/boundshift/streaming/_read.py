@@ -31,6 +31,7 @@ Roles = dict[str, str]
 """Names of the columns of label, score and, where rows have some, weight."""
 
 PEEKED_ROWS = 1 << 16
+_ROWS_OF_A_RUN = 1 << 20
 
 # Library of a value's type, and the engine that reads it: ``_frames.<engine>_columns``.
 _ENGINES = {
@@ -289,14 +290,14 @@ class PartSource:
     def scan(self, request: Request, on_progress: OnProgress) -> Any:
         """Read every row once, a few runs ahead of the merging, and merge tallies in order.
 
-        A run of parts has one tally, since a new one costs as much as many rows.
+        A run of parts or chunks has one tally, since a new one costs as much as many rows.
         """
         from joblib import cpu_count
 
         cores = cpu_count()
         runs: Iterable[Iterable[Chunk]]
         if callable(self._parts):
-            total, runs = 0, ([chunk] for chunk in self._parts())
+            total, runs = 0, _gather(self._parts())
         else:
             size = max(len(self._parts) // (4 * cores), 1)
             cuts = [self._parts[i : i + size] for i in range(0, len(self._parts), size)]
@@ -321,6 +322,16 @@ class PartSource:
             finally:
                 pool.shutdown(cancel_futures=True)
         return tally
+
+
+def _gather(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
+    run: list[Chunk] = []
+    for chunk in chunks:
+        run.append(chunk)
+        if sum(map(len, run)) >= _ROWS_OF_A_RUN:
+            yield run
+            run = []
+    yield run
 
 
 def _pairs(pairs: Any, roles: Roles) -> PartSource:
