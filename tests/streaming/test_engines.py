@@ -200,21 +200,6 @@ def test_series_and_arrays_in_memory_are_read_at_once(tmp_path):
         assert find_boundary(*pair) == expected
 
 
-REFUSED = {
-    "polars": (lambda y, s: (pl.col("y"), pl.col("s")), r"streaming\.scan_boundary"),
-    "duckdb": (lambda y, s: (y, duckdb.sql("SELECT 1 AS s")), r"streaming\.scan_boundary"),
-    "dask": (lambda y, s: (da.from_array(y), da.from_array(s)), r"streaming\.scan_boundary"),
-    "chunks": (lambda y, s: (lambda: [y], lambda: [s]), "one-dimensional"),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_columns_of_an_engine_are_refused_in_memory(case):
-    make, words = REFUSED[case]
-    with pytest.raises(InvalidInputError, match=words):
-        find_boundary(*make(*problem()))
-
-
 @pytest.mark.parametrize(
     "data", [5, duckdb, pl.Series([1.0]), da.zeros(3), pa.array([1.0]), pl.col("score")], ids=str
 )
