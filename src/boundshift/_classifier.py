@@ -19,8 +19,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from boundshift._boundary import choose_claims
 from boundshift._promises.certificate import Certificate
-from boundshift._promises.certify import certify
-from boundshift._promises.folds import certify_by_folds
+from boundshift._promises.certify import certify, certify_by_folds
 from boundshift._promises.zone import Zone, find_zone
 from boundshift._typing import FloatArray
 from boundshift._validation import as_choice, check_labels, find_distinct

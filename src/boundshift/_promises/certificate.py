@@ -62,19 +62,16 @@ class Certificate(Record):
 
     Parameters
     ----------
-    error_bounds : tuple of float
-        With the stated confidence, each class's error rate is at most this.
-    errors : tuple of float
-        Share of each class on the wrong side among the rows given.
+    error_bounds, errors : tuples of float
+        With the stated confidence, each class's error rate is at most the bound; `errors` are the
+        shares of each class on the wrong side among the rows given.
     wrong, n_samples : tuples of int
         Rows on the wrong side, and all rows, of each class; for weighted rows their effective
         numbers.
     labels : tuple
         The classes, in the order of all tuples here.
-    confidence : float
-        Of each bound by itself, or of all together if `joint`.
-    joint : bool
-        Whether the confidence is that of all classes' bounds together.
+    confidence, joint : float, and bool
+        Of each bound by itself, or of all classes' bounds together if `joint`.
     method : str
         "clopper-pearson" for a boundary fixed before, "uniform" for one chosen on these rows,
         "drawn" for rows drawn by their side of the boundary, "folds" for fold models and rows
@@ -152,18 +149,13 @@ class Certificate(Record):
     def next_rows(self, m: int) -> tuple[int, ...]:
         r"""Return how many of the next m rows of each class will be wrong at most.
 
-        Each limit holds with the certificate's confidence, over both the rows of this certificate
-        and the next ones; of rows that are exchangeable with these.
+        Each limit, in the order of `labels`, holds with the certificate's confidence, over both the
+        rows of this certificate and the next ones; of rows that are exchangeable with these.
 
         Parameters
         ----------
         m : int
             Number of further rows of each class.
-
-        Returns
-        -------
-        tuple of int
-            One limit per class, in the order of `labels`.
 
         Notes
         -----
@@ -227,10 +219,9 @@ class Certificate(Record):
         Parameters
         ----------
         name : {"precision", "npv", "flagged", "cost", "net_benefit"}
-            Precision and NPV, the shares of positives among rows predicted positive and of
-            negatives among rows predicted negative, are bounded from below; the share of rows
-            predicted positive and the mean cost of a row from above. The net benefit, true
-            positives a row minus false positives times the ratio of costs, is bounded from below.
+            The share of rows predicted positive and the mean cost of a row are bounded from above,
+            the others from below. The net benefit is true positives a row minus false positives
+            times the ratio of costs.
         prevalence : float, tuple or None, default=None
             Share of the second class where decisions are made. A number is taken as known; counts
             (positives, rows) are bounded themselves. None uses the rows of this certificate,
@@ -247,9 +238,9 @@ class Certificate(Record):
         Notes
         -----
         The failure probability is divided equally among the bounds that a rate needs, such as
-        those of both error rates from above and of a counted prevalence from below. A random
-        sample and a threshold fixed before need no detour: the wrong rows among those predicted
-        positive are binomial, for example, so a precision has its own Clopper–Pearson bound.
+        those of both error rates and of a counted prevalence. In a random sample with a threshold
+        fixed before the wrong rows among those predicted positive are binomial, for example, so a
+        precision has its own Clopper–Pearson bound.
 
         Examples
         --------
@@ -282,8 +273,15 @@ class Certificate(Record):
                 return false_positive * alarms + false_negative * misses
             return 1.0 - bound_error(rows - found, rows, delta / 2) - odds * alarms
         if prevalence is None or isinstance(prevalence, tuple):
-            k, n = _read_counts(prevalence or (positive, rows))
+            counted = prevalence or (positive, rows)
+            whole = len(counted) == 2 and all(isinstance(k, numbers.Integral) for k in counted)
+            if not whole or not 0 <= counted[0] <= counted[1] or counted[1] < 1:
+                raise InvalidInputError(
+                    "`prevalence` must be a share, or (positives, rows) as counted where decisions "
+                    f"are made, got {prevalence!r}. Use (12, 800), for example."
+                )
             delta /= 3 if name in ("precision", "npv") else 4
+            k, n = counted
             low, high = 1.0 - bound_error(n - k, n, delta), bound_error(k, n, delta)
         else:
             remedy = "Use 0.02, or (positives, rows) as counted."
@@ -292,31 +290,17 @@ class Certificate(Record):
         counts = (alarmed, negative), (missed, positive), (found, positive)
         alarms, misses, hits = (bound_error(*c, delta, chosen_here=is_uniform) for c in counts)
         ends = (low, high)  # What is linear in the prevalence is worst at one of them.
-        if name == "precision":
-            return _share(low * (1.0 - misses), (1.0 - low) * alarms)
-        if name == "npv":
-            return _share((1.0 - high) * (1.0 - alarms), high * misses)
+        if name in ("precision", "npv"):
+            right, wrong = low * (1.0 - misses), (1.0 - low) * alarms
+            if name == "npv":
+                right, wrong = (1.0 - high) * (1.0 - alarms), high * misses
+            return right / (right + wrong) if right > 0.0 else 0.0
         if name == "flagged":
             return max(p * hits + (1.0 - p) * alarms for p in ends)
         if name == "cost":
             costs = false_positive * alarms, false_negative * misses
             return max((1.0 - p) * costs[0] + p * costs[1] for p in ends)
         return min(p * (1.0 - misses) - odds * (1.0 - p) * alarms for p in ends)
-
-
-def _read_counts(prevalence: tuple[Any, ...]) -> tuple[int, int]:
-    """Return the counts (positives, rows) that estimate a prevalence."""
-    whole = len(prevalence) == 2 and all(isinstance(k, numbers.Integral) for k in prevalence)
-    if not whole or not 0 <= prevalence[0] <= prevalence[1] or prevalence[1] < 1:
-        raise InvalidInputError(
-            "`prevalence` must be a share, or (positives, rows) as counted where decisions are "
-            f"made, got {prevalence!r}. Use (12, 800), for example."
-        )
-    return int(prevalence[0]), int(prevalence[1])
-
-
-def _share(right: float, wrong: float) -> float:
-    return right / (right + wrong) if right > 0.0 else 0.0
 
 
 def certify_counts(

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift._promises.certificate import Certificate, Scores, certify_counts
+from boundshift._promises.certificate import Certificate, Scores, bound_error, certify_counts
 from boundshift._result.boundary import Boundary
 from boundshift._scores import check_finite
-from boundshift._typing import FloatArray
+from boundshift._typing import BoolArray, FloatArray, IndexArray
 from boundshift._validation import (
     as_labels,
     as_pair,
@@ -65,8 +65,7 @@ def certify(
         needed unless the labels are 0 and 1, -1 and 1, or booleans.
     scores : {"held-out", "out-of-fold", "training"}, default="held-out"
         Where the scores come from; the function has to trust it. Out-of-fold scores give a
-        cross-fitted claim, training scores a nominal one; both hold less often for the deployed
-        model than they say.
+        cross-fitted claim, training scores a nominal one.
     chosen_here : bool, default=False
         Whether the threshold was chosen on these rows. The bound then holds for all thresholds at
         once, and is wider.
@@ -77,14 +76,12 @@ def certify(
         probabilities have `probability`.
     cluster : array-like of shape (n_samples,), default=None
         Id of each row's cluster, such as the patient, where rows of a cluster resemble each other
-        and clusters are independent. The error rate bounded is the average over clusters: a
-        cluster of many rows counts as much as one of few. If large clusters have other error
-        rates than small ones, that differs from the rate among rows.
+        and clusters are independent. The error rate bounded is the average over clusters, each
+        counting once, which may differ from the rate among rows.
     probability : array-like of shape (n_samples,) or pair of float, default=None
-        Probability with which each row was drawn for labelling, where some kinds of rows were drawn
-        more often than others, independently of each other, known by design. A pair is that of all
-        rows predicted negative, and of all predicted positive. The error rate bounded is that of
-        all rows, as if all had been labelled.
+        Probability, known by design, with which each row was drawn for labelling, independently of
+        the others. A pair is that of all rows predicted negative, and of all predicted positive.
+        The error rate bounded is that of all rows, as if all had been labelled.
     least_probability : float, default=None
         With one probability per row: the least that any row had, whether a row with it was drawn
         or not. A kind of row of which none was drawn may still hold the errors.
@@ -92,11 +89,6 @@ def certify(
     Returns
     -------
     Certificate
-
-    Warns
-    -----
-    BoundaryWarning
-        If all rows are on one side of the threshold, which is often on another scale.
 
     See Also
     --------
@@ -110,12 +102,11 @@ def certify(
     band at :math:`\delta/2` and Clopper–Pearson at :math:`\delta/(2(n + 1))` for all n + 1 counts.
 
     Clusters and drawing probabilities :math:`p_i` are bounded by betting (Waudby-Smith and Ramdas
-    2024). With errors :math:`x_i` the rate of all rows is m where
-    :math:`\mathrm{E}\,(x_i - m)/p_i = 0`, and each bet is divided by :math:`p_i` (Horvitz and
-    Thompson). Where the side alone decides who is drawn, wrong rows of a class have one probability
-    p and right ones another, q. A share a of the labelled rows is wrong where a share
-    :math:`(a/p) / (a/p + (1 - a)/q)` of all rows is, which grows with a, so Clopper and Pearson's
-    bound of a gives that of all rows.
+    2024): with errors :math:`x_i` the rate of all rows is m where
+    :math:`\mathrm{E}\,(x_i - m)/p_i = 0`, and each bet is divided by :math:`p_i`. Where the side
+    alone decides who is drawn, wrong rows of a class have one probability p and right ones another,
+    q. A share a of the labelled rows is wrong where a share :math:`(a/p) / (a/p + (1 - a)/q)` of
+    all rows is, which grows with a, so Clopper and Pearson's bound of a gives that of all rows.
 
     Examples
     --------
@@ -312,13 +303,10 @@ def certify_floors(
     A floor of recall or specificity allows up to k rows of its class on the wrong side, and k
     depends only on the floor, the confidence and the number of rows. So every allowed boundary
     errs no more often than the order statistic with k rows beyond it, whose Clopper–Pearson bound
-    is valid. With F floors the bound is at :math:`\delta/F`, as the floor was tested. A class
-    without a floor has the band that holds for every boundary at once.
-
-    A class with more than k rows on the wrong side, whose floor was not met, has that band at
-    :math:`\delta - \delta/F`: together both cases fail with probability at most :math:`\delta`.
-    A single floor is unmet only where no number of rows is allowed, whatever the scores; the band
-    is then at :math:`\delta`.
+    is valid, at :math:`\delta/F` with F floors. A class without a floor has the band that holds for
+    every boundary at once. A class whose floor was not met has that band at
+    :math:`\delta - \delta/F`, so that both cases fail with probability at most :math:`\delta`; at
+    :math:`\delta` for a single floor, which is unmet only where no number of rows is allowed.
 
     Where rows come in clusters, a floor that is kept is all that is bounded.
     """
@@ -344,3 +332,58 @@ def certify_floors(
             elif n_floors > 1:
                 bounds[i] = float(uniform_bound(wrong, n, delta - delta / n_floors))
     return replace(found, error_bounds=tuple(bounds))
+
+
+def certify_by_folds(
+    boundary: Boundary,
+    is_positive: BoolArray,
+    fold: IndexArray,
+    is_wrong: BoolArray,
+    flagged: BoolArray,
+    flagged_by_fold: BoolArray,
+    confidence: float,
+) -> Certificate:
+    r"""Bound the deployed model's error rate of the more frequent class.
+
+    The first rows are labelled, with the fold whose model scored each; of rows without labels it is
+    known who flags them, the deployed model or each fold's.
+
+    Each fold model was tested on rows that it has not seen, but another model is deployed. Of the
+    rows of a class, that one gets wrong those that a fold model gets wrong, and at most those on
+    which it alone is wrong. How often it alone calls a row the other class is seen without labels.
+    Averaged over K folds (Kääriäinen 2005, Generalization error bounds using unlabeled data),
+
+    .. math:: e \le \frac{1}{K} \sum_j e_j + \frac{1}{\pi} \, \mathrm{E} \,
+              \frac{1}{K} \sum_j [\text{the deployed model alone is wrong}],
+
+    where :math:`\pi` is the share of the class. The bounds of the :math:`e_j` together fail with
+    probability :math:`\delta/2`, those of the expectation and of :math:`\pi` with
+    :math:`\delta/4` each.
+    """
+    found = certify_boundary(boundary, confidence=confidence)
+    delta, common = 1.0 - confidence, bool(2 * np.sum(is_positive) > len(is_positive))
+    mine = is_positive == common
+    alone = (flagged != common) & (flagged_by_fold == common)
+    share = 1.0 - bound_error(int(np.sum(~mine)), len(mine), delta / 4)
+    parts = [mine & (fold == j) for j in np.unique(fold)]
+
+    def bound(is_wrong: BoolArray, alone: BoolArray) -> float:
+        each = delta / (2 * len(parts))
+        counts = [(int(np.sum(is_wrong[part])), int(np.sum(part))) for part in parts]
+        # The rows of all folds chose the threshold.
+        errors = [bound_error(k, n, each, chosen_here=True) for k, n in counts]
+        more = bound_mean(alone.mean(axis=0), delta / 4)
+        return min(float(np.mean(errors)) + more / share, 1.0)
+
+    most, least = bound(is_wrong, alone), bound(np.zeros_like(is_wrong), np.zeros_like(alone))
+    names = [str(label) for label in boundary.labels]
+    return replace(
+        found,
+        error_bounds=(1.0, most) if common else (most, 1.0),
+        floors=(1.0, least) if common else (least, 1.0),
+        method="folds",
+        status="certified",
+        reason="It holds for the deployed model if labelled and unlabelled rows are independent "
+        f"draws of the same kind; class {names[not common]}, the rarer one, has no bound, since "
+        "rows without labels hardly show its errors: certify it on labelled rows",
+    )

@@ -31,22 +31,18 @@ class BoundaryComparison:
 
     Parameters
     ----------
-    labels : tuple
-        The classes (negative, positive), in the order of all tuples here.
-    n_samples : tuple of int
-        Rows of each class.
+    labels, n_samples : tuples
+        The classes (negative, positive), in the order of all tuples here, and their rows.
     mended, broken : tuple of int
         Rows that only the old one gets wrong, and rows that only the new one gets wrong.
-    differences : tuple of float
-        Error rate of the new one minus that of the old one; below 0 the new one is better.
-    intervals : tuple of pairs of float
-        Where the true difference of each class lies, each by itself with the stated confidence.
+    differences, intervals : tuples of float, and of pairs of float
+        Error rate of the new one minus that of the old one, below 0 where the new one is better;
+        and where the true difference lies, each by itself with the stated confidence.
     p_values : tuple of float
         Of McNemar's exact test, for each class, that the new one is no better.
-    cost_difference : float
-        Expected cost of a decision by the new one minus that of the old one.
-    cost_interval : pair of float
-        Where the true difference of costs lies, with the stated confidence.
+    cost_difference, cost_interval : float, and pair of float
+        Expected cost of a decision by the new one minus that of the old one, and where the true
+        difference lies, with the stated confidence.
     cost : Cost
         What errors cost; 1 each at a prevalence of one half is the balanced error.
     confidence : float

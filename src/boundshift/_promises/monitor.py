@@ -23,7 +23,7 @@ from boundshift._promises.certify import read_threshold
 from boundshift._result.boundary import check_scale
 from boundshift._result.records import Record
 from boundshift._scores import check_finite
-from boundshift._typing import BoolArray, FloatArray, IndexArray
+from boundshift._typing import BoolArray, FloatArray, IndexArray, IntArray
 from boundshift._validation import as_column, as_scores, as_share
 from boundshift.curves._clusters import as_clusters, cluster_means
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
@@ -45,11 +45,9 @@ class Alarm:
     label : label
         The class.
     row, when : int, and str, number or None
-        The last row of the batch that raised the alarm, counted from 1 among all rows, and its
-        date.
+        The last row of the batch that raised the alarm, from 1 on, and its date.
     since_row, since : int, and str, number or None
-        An estimate of where the excess errors began: the most likely first row, and the date of
-        its batch.
+        An estimate of where the excess errors began: the most likely first row and its date.
     wrong, n_samples : int
         Rows of the class on the wrong side, and all of its rows, from then until the alarm.
     bound : float
@@ -177,18 +175,15 @@ class Monitor(Record):
     a nonnegative supermartingale that starts at 1. An alarm is raised when it reaches
     :math:`K/\alpha` for one of K classes; by Ville's inequality that happens with probability at
     most :math:`\alpha`, however often one looks. Because the bets start anew at every batch, months
-    without errors hardly delay the alarm.
+    without errors hardly delay the alarm. A cluster of rows counts once, by the mean of its rows'
+    likelihood ratios, which has the same property if its expected share of wrong rows is at most b.
 
-    A batch is an update, or all of its rows with one date. A product does not depend on the order
-    of its factors, so rows of a batch may be sorted in any way, by score for example. An order of
-    single rows that has a meaning is stated by ``when=np.arange(n)``.
+    A batch is an update, or all of its rows with one date; the order of its rows does not matter.
+    An order of single rows that has a meaning is stated by ``when=np.arange(n)``.
 
     The certificate holds with its own confidence only. If nothing has changed since, an alarm has
     a probability of at most :math:`\alpha` plus that of a wrong bound: .05 + 2 × .05 with two
     classes certified singly at 95%.
-
-    A cluster of rows counts once, by the mean of its rows' likelihood ratios, which has the same
-    property if the cluster's expected share of wrong rows is at most b.
 
     References
     ----------
@@ -337,66 +332,57 @@ class Monitor(Record):
         if cluster is not None:
             # Sorted by date, large clusters, whose error rate may differ, would come last.
             ids, batch, dates = as_clusters(cluster, len(classes)), 0 * batch, dates[-1:]
-        ends = self.rows + np.cumsum(np.bincount(batch, minlength=len(dates)))
-        points = list(zip(ends.tolist(), dates, strict=True))
+        rows = self.rows + np.cumsum(np.bincount(batch, minlength=len(dates)))
+        ends = list(zip(rows.tolist(), dates, strict=True))
         for place in np.unique(classes).tolist():
             mine = classes == place
-            of_class = None if ids is None else ids[mine]
-            self._take_class(place, is_wrong[mine], batch[mine], of_class, points)
+            of_batch = batch[mine]
+            shares: NDArray[Any] = is_wrong[mine][np.lexsort((is_wrong[mine], of_batch))]
+            if ids is not None:
+                shares = np.sort(cluster_means(is_wrong[mine], ids[mine]))
+            present, n = np.unique(of_batch, return_counts=True)
+            wrong = np.bincount(of_batch, is_wrong[mine])[present].astype(np.int64)
+            self._take_class(place, shares, n, wrong, [ends[i] for i in present])
         self.rows += len(classes)
         return self
 
     def _take_class(
         self,
         place: int,
-        is_wrong: BoolArray,
-        batch: IndexArray,
-        cluster: IndexArray | None,
+        shares: NDArray[Any],
+        n: IntArray,
+        wrong: IntArray,
         ends: list[tuple[int, When]],
     ) -> None:
-        """Add the rows of one class; keep points of its path and the first alarm."""
+        """Add the batches of one class; keep points of its path and the first alarm."""
         bet = self.classes[place]
-        present, rows = np.unique(batch, return_counts=True)
-        n = bet.n_samples + np.cumsum(rows)
-        wrong = bet.wrong + np.cumsum(np.bincount(batch, is_wrong)[present]).astype(np.int64)
-        shares: NDArray[Any] = is_wrong[np.lexsort((is_wrong, batch))]
-        if cluster is not None:
-            shares = np.sort(cluster_means(is_wrong, cluster))
-        steps = bet.steps + np.arange(1, len(present) + 1)
+        steps = bet.steps + np.arange(1, len(n) + 1)
         length = np.frexp(steps.astype(np.float64))[1]
         kept = steps % np.left_shift(1, np.maximum(length - _POINTS.bit_length(), 0)) == 0
-        log_e = bet.extend(shares, np.append(0, np.cumsum(rows)[:-1]))
-        enough = np.flatnonzero(log_e >= math.log(self.e_value_needed))
-        first = int(enough[0]) if len(enough) and bet.alarm is None else -1
-        for i in np.flatnonzero(kept | (np.arange(len(n)) == first)).tolist():
-            end = ends[present[i]]
+        log_e = bet.extend(shares, np.append(0, np.cumsum(n)[:-1]))
+        totals, errors = bet.n_samples + np.cumsum(n), bet.wrong + np.cumsum(wrong)
+        enough = log_e >= math.log(self.e_value_needed)
+        first = int(np.argmax(enough)) if enough.any() and bet.alarm is None else -1
+        for i in sorted({*np.flatnonzero(kept).tolist(), first} - {-1}):
+            counts = int(totals[i]), int(errors[i])
             if i == first:
-                bet.alarm = self._alarm(place, bet, end, int(n[i]), int(wrong[i]))
+                bet.alarm = self._alarm(place, bet, ends[i], *counts)
             if kept[i]:
-                bet.points.append((*end, int(n[i]), int(wrong[i]), float(log_e[i])))
-        bet.n_samples, bet.wrong, bet.last = int(n[-1]), int(wrong[-1]), ends[present[-1]]
+                bet.points.append((*ends[i], *counts, float(log_e[i])))
+        bet.n_samples, bet.wrong, bet.last = int(totals[-1]), int(errors[-1]), ends[-1]
 
     def _alarm(self, place: int, bet: Bet, end: tuple[int, When], n: int, wrong: int) -> Alarm:
         """Return the alarm of a class, with the most likely start of the excess errors."""
-        row, when = end
         counts = np.array([(0, 0)] + [point[2:4] for point in bet.points])
         rows, errors = n - counts[:, 0], wrong - counts[:, 1]
-        share = errors / rows
-        gain = rows * (
-            xlogy(share, share / bet.bound) + xlogy(1 - share, (1 - share) / (1 - bet.bound))
-        )
-        best = int(np.argmax(np.where(share > bet.bound, gain, -np.inf)))
-        return Alarm(
-            label=self.certificate.labels[place],
-            row=row,
-            when=when,
-            since_row=1 + (bet.points[best - 1][0] if best else 0),
-            since=bet.points[best][1] if best < len(bet.points) else when,
-            wrong=int(errors[best]),
-            n_samples=int(rows[best]),
-            bound=bet.bound,
-            level=1 - self.confidence,
-        )
+        share, bound = errors / rows, bet.bound
+        gain = rows * (xlogy(share, share / bound) + xlogy(1 - share, (1 - share) / (1 - bound)))
+        best = int(np.argmax(np.where(share > bound, gain, -np.inf)))
+        since = (bet.points[best] if best < len(bet.points) else end)[1]
+        since_row = 1 + (bet.points[best - 1][0] if best else 0)
+        label, level = self.certificate.labels[place], 1 - self.confidence
+        wrong, n = int(errors[best]), int(rows[best])
+        return Alarm(label, *end, since_row, since, wrong, n, bound, level)
 
     @property
     def alarm(self) -> Alarm | None:

@@ -30,7 +30,7 @@ class PrevalenceEstimate:
     prevalence : float
         The adjusted count: (flagged share − false positive rate) / (recall − false positive
         rate), between 0 and 1.
-    interval : pair of float
+    interval, confidence : pair of float, and float
         Covers the true prevalence with at least the stated confidence if only the frequency of
         the classes has changed; (0, 1) where the threshold does not separate the classes.
     known_prevalence : float
@@ -41,12 +41,8 @@ class PrevalenceEstimate:
         of at most one minus the confidence.
     threshold : float
         Rows with a greater score are counted.
-    n_samples : tuple of int
-        Labelled rows of the (negative, positive) class.
-    n_new : int
-        New rows.
-    confidence : float
-        Of the interval.
+    n_samples, n_new : tuple of int, and int
+        Labelled rows of the (negative, positive) class, and new rows.
     """
 
     prevalence: float

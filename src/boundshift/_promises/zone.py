@@ -35,20 +35,16 @@ from boundshift.rules import Floors
 class Zone(Record):
     """Two limits: "no" up to the lower one, "yes" above the upper one, "ask a person" between.
 
-    Pairs are (negative, positive).
-
     Parameters
     ----------
     low, high : float
         A row is negative iff score ≤ low and positive iff score > high. Infinite where there are
         too few rows for a promise; equal where one boundary keeps both promises.
     errors : tuple of float
-        With the stated confidence, at most these shares of each class are decided wrongly. 1 in a
-        zone by predictive values.
-    n_samples : tuple of int
-        Rows of each class that the limits were found on.
-    labels : tuple
-        Labels of the classes.
+        With the stated confidence, at most these shares of the (negative, positive) class are
+        decided wrongly. 1 in a zone by predictive values.
+    n_samples, labels : tuples of int, and of labels
+        Rows of each class that the limits were found on, and the classes.
     confidence : float
         Of each limit by itself; of both together in a zone by predictive values.
     unsure : tuple of float
@@ -128,16 +124,14 @@ class Zone(Record):
         Parameters
         ----------
         y_score : array-like of shape (n_samples,), or a column of another library
-            Scores, none of them missing. A series of pandas keeps its index and name, one of
-            Polars its name.
+            Scores, none of them missing.
         unsure : label, default=None
             For scores between the limits, for example "ask" or -1.
 
         Returns
         -------
-        array of shape (n_samples,), or what was given
-            Of the kind of `y_score`: a series of pandas or Polars, an Arrow array. An array has
-            dtype object, unless `unsure` is of the same kind as the labels.
+        array of shape (n_samples,), or a column of the same kind, index and name
+            An array has dtype object, unless `unsure` is of the same kind as the labels.
 
         Examples
         --------
@@ -235,8 +229,6 @@ def find_zone(
 ) -> Zone:
     r"""Find the limits outside of which error rates or predictive values are promised.
 
-    As in the paper's two half-spaces, each class has its own limit.
-
     Parameters
     ----------
     y_true, y_score : array-like of shape (n_samples,)
@@ -270,13 +262,10 @@ def find_zone(
     A limit that leaves k of a class's n points on the wrong side is an order statistic of that
     class, so Clopper and Pearson's bound for k of n holds for it as it is. The largest k whose
     bound is within the errors allowed is taken. With none of n wrong the bound is
-    :math:`1 - \delta^{1/n}`: 59 rows are needed for 5% at 95%.
-
-    Each limit stands in the middle between this score and the next one outwards, of either class.
-    That decides no row otherwise and survives a column of single precision.
-
-    Rows in clusters are counted by a bet on the clusters' means (:func:`~boundshift.certify`);
-    the farthest limit that passes keeps its promise, since the evidence falls with the limit.
+    :math:`1 - \delta^{1/n}`: 59 rows are needed for 5% at 95%. Rows in clusters are counted by a
+    bet on the clusters' means (:func:`~boundshift.certify`); the farthest limit that passes keeps
+    its promise, since the evidence falls with the limit. Each limit stands in the middle between
+    this score and the next one outwards, which decides no row otherwise.
 
     Predictive values are tested in sequence, as by :class:`~boundshift.Floors`, each at half of
     :math:`\delta`; all boundaries that pass hold together. Where the limits cross, one boundary
@@ -342,20 +331,33 @@ def zone_of(
 
     Counts are rows of each class that may be wrong; None counts by Clopper and Pearson's bound.
     """
-    are_probabilities = sample.are_probabilities(scale)
+    are_probabilities, classes = sample.are_probabilities(scale), sample.classes
     if sample.is_reversed if is_reversed is None else is_reversed:
         raise InvalidInputError(
             f"`y_score` must be higher for the positive class {sample.labels[1]!r}, got lower "
             "ones. Negate the scores or pass the other label as pos_label."
         )
-    least, high = _limits(sample.classes, allowed, 1.0 - confidence, counts)
-    log_odds = sample.find_log_odds() if are_probabilities and least > high else None
+    sides = classes[0], classes[1].mirrored()
+    wrong = counts or [
+        most_wrong(lambda k, n: clopper_pearson(k, n, 1.0 - confidence), c.n, a)
+        for c, a in zip(sides, allowed, strict=True)
+    ]
+    # The least limit that keeps the promise of the negative class, and the other way round.
+    high, low = (
+        math.inf if k < 0 else float(c.at(np.array([c.n - 1 - k]))[0])
+        for c, k in zip(sides, wrong, strict=True)
+    )
+    low = -low
+    log_odds = sample.find_log_odds() if are_probabilities and low > high else None
     if log_odds is not None:
-        low = high = log_odds.middle(sample.to_units(high), sample.to_units(least))
-    elif least > high:  # one boundary keeps both promises
-        low = high = sample.to_units(_middle(high, least))
+        low = high = log_odds.middle(sample.to_units(high), sample.to_units(low))
+    elif low > high:  # one boundary keeps both promises
+        low = high = sample.to_units(_middle(high, low))
     else:
-        low, high = map(sample.to_units, _outwards(sample.classes, least, high))
+        below = np.concatenate([c.between(-math.inf, low)[-1:] for c in classes])
+        above = np.concatenate([c.between(high, math.inf)[:1] for c in classes])
+        low = sample.to_units(_middle(below.max(initial=-math.inf), low))
+        high = sample.to_units(_middle(high, above.min(initial=math.inf)))
     return _zone(sample, low, high, allowed, confidence, are_probabilities)
 
 
@@ -394,35 +396,6 @@ def _zone(
     scale = "probability" if are_probabilities else "raw"
     known = errors, sample.n_samples, sample.labels, confidence, (negative, positive)
     return Zone(low, high, *known, scale=scale)
-
-
-def _limits(
-    classes: tuple[Scores, Scores],
-    allowed: tuple[float, float],
-    delta: float,
-    counts: tuple[int, ...] | None = None,
-) -> tuple[float, float]:
-    """Return the largest limit for the positive class and the least for the negative one."""
-    sides = classes[0], classes[1].mirrored()
-    wrong = counts or [
-        most_wrong(lambda k, n: clopper_pearson(k, n, delta), c.n, a)
-        for c, a in zip(sides, allowed, strict=True)
-    ]
-    negative, positive = (
-        math.inf if k < 0 else float(c.at(np.array([c.n - 1 - k]))[0])
-        for c, k in zip(sides, wrong, strict=True)
-    )
-    return -positive, negative
-
-
-def _outwards(classes: tuple[Scores, Scores], low: float, high: float) -> tuple[float, float]:
-    """Return limits in the middle between these scores and the next ones outwards."""
-    below = [c.between(-math.inf, low)[-1:] for c in classes]
-    above = [c.between(high, math.inf)[:1] for c in classes]
-    return (
-        _middle(np.concatenate(below).max(initial=-math.inf), low),
-        _middle(high, np.concatenate(above).min(initial=math.inf)),
-    )
 
 
 def _middle(low: float, high: float) -> float:
