@@ -14,7 +14,7 @@ import typer
 import boundshift
 from boundshift.__main__ import main
 from boundshift._app import app
-from boundshift._app.cli import progress
+from boundshift._app.cli import running
 from boundshift.datasets import load_pima
 
 SOURCE = Path(boundshift.__file__).parents[1]
@@ -40,21 +40,13 @@ def test_a_closed_pipe_is_no_error(tmp_path):
 
 
 def test_progress_is_seen_on_a_terminal_only(capsys, monkeypatch):
-    with progress() as show:
+    with running() as show:
         show("read", 1, 2)
     assert capsys.readouterr() == ("", "")
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with progress() as show:
+    with running() as show:
         show("read", 1, 2)
     assert "50%" in capsys.readouterr().err
-
-
-def test_stages_are_said_once_down_a_pipe(capsys):
-    with progress(stages=True) as show:
-        for done in range(3):
-            show("train: forest", done, 2)
-        show("compare", 0, 1)
-    assert capsys.readouterr().err == "train: forest …\ncompare …\n"
 
 
 def test_without_the_extra_its_name_is_said(monkeypatch):
@@ -155,9 +147,8 @@ SAME = [
     ["--recall-floor 0.9 --confidence 0.8", "--recall-floor 90% --confidence 80"],
     ["--recall-floor 0.9 --confidence 0.8", "--recall-floor 0,9 --confidence 80%"],
     ["--recall-floor 1", "--recall-floor 100"],
-    ["--max-flagged 0.2", "--max-flagged 20%"],
-    ["--max-flagged 0.125", "--capacity 50/400"],
-    ["--max-flagged 0.2", "--capacity 20%"],
+    ["--capacity 0.125", "--capacity 50/400"],
+    ["--capacity 0.2", "--capacity 20%"],
     ["--rule f1 --prevalence 0.025", "--rule f1 --prevalence 2,5"],
     ["--zone 0.05,0.1", "--zone 5%,10%"],
     ["--zone 0.05,0.1", "--zone 0,05;0,1"],

@@ -38,12 +38,6 @@ def copy(written, tmp_path):
     return shutil.copytree(written, tmp_path / "fit")
 
 
-def test_a_folder_is_written_once(fitted, facts, copy):
-    assert sorted(path.name for path in copy.iterdir()) == sorted(FILES)
-    with pytest.raises(InvalidInputError, match="--force"):
-        write_folder(fitted, facts, copy)
-
-
 def test_predictions_are_those_of_the_model_in_memory(fitted, written, tmp_path):
     frame = load_hepatitis(as_frame=True).frame
     frame.to_parquet(tmp_path / "new.parquet")
@@ -52,55 +46,33 @@ def test_predictions_are_those_of_the_model_in_memory(fitted, written, tmp_path)
     assert predictions["prediction"].tolist() == expected.tolist()
     assert predictions["AGE"].tolist() == frame["AGE"].tolist()
     assert notes == []
-    with pytest.raises(InvalidInputError, match="'score'"):
+    with pytest.raises(InvalidInputError, match=r"`keep`.*got score"):
         predict_table(written, tmp_path / "new.parquet", keep=["score"])
 
 
-def change(name, value):
-    """Return what changes an entry of columns.json."""
-
-    def changed(text):
-        return json.dumps(json.loads(text) | {name: value})
-
-    return changed
+def change(**entries):
+    """Return what changes entries of columns.json."""
+    return lambda raw: json.dumps(json.loads(raw) | entries).encode()
 
 
-TAMPERED = {
-    "empty": lambda text: "",
-    "no facts": lambda text: "{}",
-    "another format": change("format", "other"),
-    "version 99": change("version", 99),
-    "no columns": change("columns", {}),
-    "columns that are a list": change("columns", ["AGE"]),
-    "a column without a kind": change("columns", {"AGE": {"complete": True}}),
-    "a column of another kind": change("columns", {"AGE": {"kind": "code", "complete": True}}),
-    "bytes": lambda text: b"\xff\xfe",
+CHANGED = {
+    "empty": ("columns.json", lambda raw: b""),
+    "bytes": ("columns.json", lambda raw: b"\xff\xfe"),
+    "another format": ("columns.json", change(format="other")),
+    "version 99": ("columns.json", change(version=99)),
+    "columns that are a list": ("columns.json", change(columns=["AGE"])),
+    "a column of another kind": ("columns.json", change(columns={"AGE": {"kind": "code"}})),
+    "no model": ("model.skops", lambda raw: b""),
+    "half a model": ("model.skops", lambda raw: raw[: len(raw) // 2]),
+    "a pickle": ("model.skops", lambda raw: pickle.dumps([1])),
 }
 
 
-@pytest.mark.parametrize("what", TAMPERED)
+@pytest.mark.parametrize("what", CHANGED)
 def test_a_folder_that_was_changed_is_refused(copy, what):
-    path = copy / "columns.json"
-    content = TAMPERED[what](path.read_text(encoding="utf-8"))
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(InvalidInputError, match="Run the fit again"):
-        predict_table(copy, "new.csv")
-
-
-MODELS = {
-    "empty": lambda raw: b"",
-    "no zip": lambda raw: b"PK\x03\x04" + bytes(100),
-    "halved": lambda raw: raw[: len(raw) // 2],
-    "a pickle": lambda raw: pickle.dumps([1]),
-    "a boundary": lambda raw: b"{}",
-}
-
-
-@pytest.mark.parametrize("what", MODELS)
-def test_a_model_that_was_changed_is_refused(copy, what):
-    path = copy / "model.skops"
-    path.write_bytes(MODELS[what](path.read_bytes()))
-    with pytest.raises(InvalidInputError):
+    name, changed = CHANGED[what]
+    (copy / name).write_bytes(changed((copy / name).read_bytes()))
+    with pytest.raises(InvalidInputError, match="again" if name[0] == "c" else None):
         predict_table(copy, copy / "comparison.csv")
 
 
@@ -112,46 +84,29 @@ def test_a_model_of_another_kind_is_refused(copy, other):
         predict_table(copy, copy / "comparison.csv")
 
 
-@pytest.mark.parametrize("name", ["a b", "$(touch x)", "`id`", "a;b", "a\nimport os", "\x1b[2J"])
+@pytest.mark.parametrize("name", ["a b", "$(touch x)", "`id`", "a;b"])
 def test_the_lines_of_a_report_run_nothing(fitted, name):
     facts = report_facts(fitted, name)
-    for line in (facts["shell"], facts["top"]):
-        assert shlex.split(line)[2] == (name if name.isprintable() else "DIR")
+    assert [shlex.split(facts[line])[2] for line in ("shell", "top")] == [name, name]
 
 
-@pytest.mark.parametrize("what", ["folder", "file"])
-def test_what_appears_in_the_last_moment_is_left_as_it_is(tmp_path, what):
+@pytest.mark.parametrize("mine", ["fit", "fit/letter"])
+def test_what_appears_in_the_last_moment_is_left_as_it_is(tmp_path, mine):
     (tmp_path / "fresh").mkdir()
-    if what == "folder":
-        (tmp_path / "fit").mkdir()
-        (tmp_path / "fit" / "letter").write_text("mine")
-    else:
-        (tmp_path / "fit").write_text("mine")
+    (tmp_path / mine).parent.mkdir(exist_ok=True)
+    (tmp_path / mine).write_text("mine")
     with pytest.raises(InvalidInputError, match="another run"):
         put_in_place(tmp_path / "fresh", tmp_path / "fit", force=False)
-    mine = tmp_path / "fit" / "letter" if what == "folder" else tmp_path / "fit"
-    assert mine.read_text() == "mine"
+    assert (tmp_path / mine).read_text() == "mine"
 
 
-FOREIGN = {
-    "a report of another program": lambda f: (f / "report.html").write_text("<p>"),
-    "a folder called model.skops": lambda f: (f / "model.skops").mkdir(),
-    "columns that are no fit's": lambda f: (f / "columns.json").write_text("{}"),
-    "columns nested without end": lambda f: (f / "columns.json").write_text("[" * 10**5),
-    "a link": lambda f: (f / "columns.json").symlink_to("/etc/hostname"),
-    "another file": lambda f: (f / "letter.txt").write_text("mine"),
-    "a hidden file": lambda f: (f / ".git").mkdir(),
-}
-
-
-@pytest.mark.parametrize("what", FOREIGN)
-def test_only_what_a_fit_wrote_is_replaced(fitted, facts, tmp_path, what):
+@pytest.mark.parametrize("name", ["report.html", "columns.json", "letter.txt", ".git"])
+def test_only_what_a_fit_wrote_is_replaced(fitted, facts, tmp_path, name):
     (tmp_path / "fit").mkdir()
-    FOREIGN[what](tmp_path / "fit")
-    before = sorted((tmp_path / "fit").iterdir())
-    with pytest.raises(InvalidInputError, match="no fit has written"):
+    (tmp_path / "fit" / name).write_text("mine")
+    with pytest.raises(InvalidInputError, match=f"holds '{name}'"):
         write_folder(fitted, facts, tmp_path / "fit", force=True)
-    assert sorted((tmp_path / "fit").iterdir()) == before
+    assert (tmp_path / "fit" / name).read_text() == "mine"
 
 
 def test_a_folder_is_replaced_behind_its_link_and_stays_closed(fitted, facts, copy, tmp_path):
@@ -161,6 +116,7 @@ def test_a_folder_is_replaced_behind_its_link_and_stays_closed(fitted, facts, co
     write_folder(fitted, facts, tmp_path / "link", force=True)
     assert (tmp_path / "link").is_symlink()
     assert len((copy / "boundary.json").read_text()) > 100
+    assert sorted(path.name for path in copy.iterdir()) == sorted(FILES)
     assert copy.stat().st_mode & 0o777 == 0o700
     assert sorted(p.name for p in tmp_path.iterdir()) == ["fit", "link"]
 

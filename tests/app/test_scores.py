@@ -95,7 +95,7 @@ OPTIONS = {
         {"rule": Floors(recall=0.8), "curve": ClopperPearson(0.9)},
     ),
     "floors together": (
-        ["--recall-floor", "0.5", "--precision-floor", "0.2", "--max-flagged", "0.9"],
+        ["--recall-floor", "0.5", "--precision-floor", "0.2", "--capacity", "0.9"],
         {"rule": Floors(recall=0.5, precision=0.2, flagged=0.9)},
     ),
     "floors of the negatives": (

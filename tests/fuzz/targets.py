@@ -11,7 +11,6 @@ import io
 import json
 import math
 import random
-import shutil
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -234,19 +233,12 @@ def fitted_folder() -> Path:
 
 
 def fit_folder(rng: random.Random) -> None:
-    """Attack the reader of fitted folders and of tables for them."""
+    """Attack the reader of tables for a fitted folder."""
     from boundshift._app.folder import predict_table
 
-    folder = scratch() / "attacked"
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(fitted_folder(), folder)
-    table = scratch() / "new.csv"
-    name = rng.choice(["columns.json", "columns.json", "model.skops", "new.csv"])
-    victim = folder / name if name != "new.csv" else table
-    raw = victim.read_bytes()
-    target = written("attacked.csv", raw) if name == "new.csv" else victim
-    target.write_bytes(mutated(raw, rng))
-    found = attempt(lambda: predict_table(folder, target if name == "new.csv" else table))
+    folder = fitted_folder()
+    table = written("attacked.csv", mutated((scratch() / "new.csv").read_bytes(), rng))
+    found = attempt(lambda: predict_table(folder, table))
     if found is not None:
         predictions, _ = found  # type: ignore[misc]
         assert len(predictions) > 0

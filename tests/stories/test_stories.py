@@ -144,7 +144,6 @@ def test_a_call_list_with_names(run, judge):
     flagged = int(np.sum(judged.s > judged.threshold))
     assert f"{percent(flagged, sum(judged.n))} on the test rows" in said
     assert judged.verdict("rows of class True", "rows") in said
-    assert "boundshift predict donors new.csv --top 50" in said
     call = run("predict", "donors", "next_week.csv", "--top", "50", "--out", "call.csv")
     assert "50 rows, 50 of them flagged as True, written to call.csv." in call.stderr
     run("predict", "donors", "next_week.csv", "--out", "week.csv")

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import inspect
 import json
-import math
 import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import MISSING, fields, is_dataclass
+from dataclasses import is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 import typer
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
-from typer.core import TyperCommand
 
 from boundshift._app.options import find_option
 from boundshift._writing import is_special
@@ -34,37 +32,16 @@ Show = Callable[[str, int, int], None]
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u061c\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )
-
 # Arguments in Python whose option has another name, and those with the same.
-_OPTIONS = {
-    "false_negative": "costs",
-    "false_positive": "costs",
-    "flagged": "max-flagged",
-    "npv": "npv-floor",
-    "pos_label": "positive",
-    "precision": "precision-floor",
-    "recall": "recall-floor",
-    "row_cost": "cost-column",
-    "specificity": "specificity-floor",
-    "y_score": "score",
-    "y_true": "label",
-}
+_OPTIONS = {"pos_label": "positive", "row_cost": "cost-column", "flagged": "capacity"}
+_OPTIONS |= {"y_score": "score", "y_true": "label"}
+_OPTIONS |= dict.fromkeys(("false_negative", "false_positive"), "costs")
+_OPTIONS |= {name: f"{name}-floor" for name in ("recall", "specificity", "precision", "npv")}
 _SAME = "by cluster confidence curve keep metric prevalence rule then threshold top zone"
 _OPTIONS |= {name: name for name in _SAME.split()}
 
-
-class Command(TyperCommand):
-    """A command whose help is wrapped by the terminal, not by the source code."""
-
-    def __init__(self, *args: Any, help: str | None = None, **options: Any) -> None:
-        paragraphs = (help or "").split("\n\n")
-        joined = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-        super().__init__(*args, help=joined or None, **options)
-
-
 app = typer.Typer(
     name="boundshift",
-    help="Move a classifier's decision boundary to where both classes' errors are best balanced.",
     epilog=(
         "Exit codes: 0 done, 1 something in the data or files is wrong (a sentence says what), "
         "2 the command was not understood, 3 an alarm (monitor --exit-code). Results go to "
@@ -83,42 +60,38 @@ def command(*examples: str) -> Callable[[Callable[..., None]], Callable[..., Non
     Its parameters are the options, described in `HELP`; a parameter that is a dataclass stands for
     one option per field.
     """
-    lines = ["[bold]Examples[/bold]", *(line.replace("[", "\\[") for line in examples)]
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
-        app.command(cls=Command, epilog="\n\n".join(lines))(_with_options(function))
+        signature = inspect.signature(function, eval_str=True)
+        parameters: list[inspect.Parameter] = []
+        groups: dict[str, Any] = {}
+        for own in signature.parameters.values():
+            group: Any = own.annotation
+            options: Any = {own.name: own}
+            if is_dataclass(group):
+                options = inspect.signature(group, eval_str=True).parameters  # type: ignore[arg-type]
+                groups[own.name] = group, list(options)
+            for name, each in options.items():
+                kind: Any = Annotated[
+                    each.annotation, find_option(function.__name__, name, each.default)
+                ]
+                parameters.append(each.replace(kind=own.KEYWORD_ONLY, annotation=kind))
+
+        @wraps(function)
+        def call(**given: Any) -> None:
+            for name, (group, names) in groups.items():
+                given[name] = group(**{each: given.pop(each) for each in names})
+            function(**given)
+
+        call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+        call.__annotations__ = {p.name: p.annotation for p in parameters}
+        # The terminal wraps the paragraphs of the help, not the source code.
+        paragraphs = (function.__doc__ or "").split("\n\n")
+        text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
+        app.command(help=text, epilog="\n\n".join(["[bold]Examples[/bold]", *examples]))(call)
         return function
 
     return add
-
-
-def _with_options(function: Callable[..., None]) -> Callable[..., None]:
-    signature = inspect.signature(function, eval_str=True)
-    parameters: list[inspect.Parameter] = []
-    groups: dict[str, Any] = {}
-    for own in signature.parameters.values():
-        wanted = [(own.name, own.annotation, own.default)]
-        if is_dataclass(own.annotation):
-            groups[own.name], hints = own.annotation, get_type_hints(own.annotation)
-            wanted = [
-                (f.name, hints[f.name], own.empty if f.default is MISSING else f.default)
-                for f in fields(own.annotation)
-            ]
-        for name, kind, default in wanted:
-            option: Any = Annotated[kind, find_option(function.__name__, name, default)]
-            parameters.append(
-                inspect.Parameter(name, own.KEYWORD_ONLY, default=default, annotation=option)
-            )
-
-    @wraps(function)
-    def call(**given: Any) -> None:
-        for name, group in groups.items():
-            given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
-        function(**given)
-
-    call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    call.__annotations__ = {p.name: p.annotation for p in parameters}
-    return call
 
 
 def _version(asked: bool) -> None:
@@ -139,32 +112,24 @@ def _commands(
 
 
 @contextmanager
-def errors() -> Iterator[None]:
-    """Turn a user's mistake into its message and exit code 1, and a warning into a note."""
+def running() -> Iterator[Show]:
+    """Show bars on a terminal; turn a user's mistake into exit code 1, a warning into a note."""
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", BoundaryWarning)
-            yield
-    except (InvalidInputError, MissingExtraError) as error:
-        raise _refuse(in_options(str(error))) from error
+            with draw_bars(only_in_terminal=True) as show:
+                yield show
     except BrokenPipeError:  # The reader of the pipe has seen enough.
         raise
-    except OSError as error:
-        name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else ""
-        place = f"'{name}': " if name else ""
-        raise _refuse(f"{place}{error.strerror or error}.") from error
-    except MemoryError as error:
-        raise _refuse(
-            "There must be memory for the table, and there is not enough. Use fewer rows or "
-            "columns, or scores of your own model with `boundshift threshold`."
-        ) from error
+    except (InvalidInputError, MissingExtraError, OSError) as error:
+        text = in_options(str(error))
+        if isinstance(error, OSError):
+            place = f"'{os.fsdecode(error.filename)}': " if error.filename else ""
+            text = f"{place}{error.strerror or error}."
+        print_line(text, "red", stderr=True)
+        raise typer.Exit(1) from error
     print_notes(dict.fromkeys(str(warning.message) for warning in caught))
-
-
-def _refuse(text: str) -> typer.Exit:
-    print_line(text, "red", stderr=True)
-    return typer.Exit(1)
 
 
 def in_options(text: str) -> str:
@@ -184,23 +149,6 @@ def check_new(path: Path, force: bool) -> None:
             f"'{path}' exists already and is left as it is. Choose another name, or use --force "
             "to replace it."
         )
-
-
-@contextmanager
-def progress(*, stages: bool = False) -> Iterator[Show]:
-    """Show bars on the error stream; with `stages`, where it is no terminal, a line for each."""
-    if Console(stderr=True).is_terminal or not stages:
-        with draw_bars(only_in_terminal=True) as show:
-            yield show
-        return
-    said: set[str] = set()
-
-    def say(what: str, done: int, total: int) -> None:
-        if what not in said:
-            said.add(what)
-            print_line(f"{what} …", stderr=True)
-
-    yield say
 
 
 def visible(text: str) -> str:
@@ -227,30 +175,12 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         side: Any = "right" if number else "left"
         table.add_column(Text(visible(name)), justify=side, overflow="fold")
     for row in rows:
-        table.add_row(*(Text(_cell(value)) for value in row))
-    console = Console()
-    if not console.is_terminal:  # A file has no edge at which lines must be broken.
-        console = Console(width=200)
-    console.print(table)
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, float):
-        return "–" if math.isnan(value) else f"{value:.4g}"
-    return visible(str(value))
+        cells = (f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row)
+        table.add_row(*(Text(visible(cell)) for cell in cells))
+    # A file has no edge at which lines must be broken.
+    (Console() if Console().is_terminal else Console(width=200)).print(table)
 
 
 def print_json(values: Mapping[str, Any]) -> None:
-    """Print a JSON object; infinity and NaN, which JSON lacks, become null."""
-    text = json.dumps(_plain(values), indent=2, ensure_ascii=False)
-    typer.echo(_UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    if hasattr(value, "item"):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    """Print a JSON object."""
+    typer.echo(json.dumps(values, indent=2))

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
@@ -14,22 +14,16 @@ from boundshift._app.cli import (
     app,
     check_new,
     command,
-    errors,
     in_options,
     print_json,
     print_line,
     print_notes,
     print_table,
-    progress,
+    running,
 )
 from boundshift._app.options import Called, Goal, Origin, Roles, Scored, read_zone_errors
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._tables import Reading
-
-if TYPE_CHECKING:
-    from boundshift._promises.certificate import Certificate
-    from boundshift._promises.zone import Zone
-    from boundshift._result.boundary import Boundary
 
 __all__ = ["app"]
 
@@ -38,13 +32,10 @@ _ALARM = 3
 
 @command(
     "boundshift threshold scores.csv --score risk --label ill --positive yes",
-    "boundshift threshold scores.parquet --score p --label y --recall-floor 0.9",
     "boundshift threshold scores.csv --score p --label y --costs 1,20 --json",
-    "boundshift threshold scores.csv --score p --label y --curve paper",
-    "boundshift threshold day1.parquet day2.parquet --score p --label y",
-    "boundshift threshold scores.csv --score p --label y --zone 0.05,0.05",
+    "boundshift threshold day1.parquet day2.parquet --score p --label y --recall-floor 0.9",
     "boundshift threshold scores.csv --score p --label y --zone 0.05,0.05 --cluster patient",
-    "zcat scores.csv.gz | boundshift threshold - --score p --label y",
+    "zcat scores.csv.gz | boundshift threshold - --score p --label y --curve paper",
 )
 def threshold(
     files: list[Path],
@@ -63,102 +54,76 @@ def threshold(
     numbers. Several files are read as one table, and more than 512 MB in passes, so that they need
     not fit into memory.
     """
-    with errors(), progress() as show:
+    with running() as show:
         from boundshift._app.scores import ScoreTable
         from boundshift._app.tables import positive_note
+        from boundshift._words import at_most, error_text, percent
 
-        alone = {"--zone": zone, "--cost-column": cost_column}
-        chosen = [option for option, value in alone.items() if value is not None]
+        alone = [name for name, it in (("zone", zone), ("cost-column", cost_column)) if it]
         is_seen = zone is not None and scored.scores is not Origin.held_out
-        if chosen and (len(chosen) > 1 or not goal.is_open or certify or is_seen):
+        if alone and (len(alone) > 1 or not goal.is_open or certify or is_seen):
             raise InvalidInputError(
-                f"{chosen[0]} must go alone: without the other one of --zone and --cost-column, a "
+                f"--{alone[0]} must go alone: without the other one of --zone and --cost-column, a "
                 "rule, a curve and --certify; --zone also without --scores. Run the command twice."
             )
-        ids = None if cluster == "none" else cluster
-        if ids is not None and zone is None:
+        ids = [] if cluster in (None, "none") else [cluster]
+        if ids and zone is None:
             raise InvalidInputError(
                 "--cluster must go with --zone, got it alone. For a promised floor use "
                 "find_boundary(..., rule=Floors(recall=0.9), cluster=ids) of the library."
             )
         curve, rule = goal.claims()
         allowed = read_zone_errors(zone)
-        symmetric = (
-            rule.symmetric and cost_column is None if allowed is None else allowed[0] == allowed[1]
-        )
-        table = ScoreTable(
-            files,
-            scored.score,
-            scored.label,
-            positive=scored.positive,
-            symmetric=symmetric,
-            cost=cost_column,
-            by=[] if ids is None else [ids],
-            independent=cluster is not None,
-            reading=reading,
-            progress=show,
-        )
-        result: Any
-        certificate: Any = None
+        symmetric = len(set(allowed)) == 1 if allowed else rule.symmetric and cost_column is None
+        how: dict[str, Any] = {"positive": scored.positive, "symmetric": symmetric, "by": ids}
+        how |= {"cost": cost_column, "independent": cluster is not None}
+        columns = scored.score, scored.label
+        table = ScoreTable(files, *columns, **how, reading=reading, progress=show)
+        found: Any
         if allowed is not None:
-            result = table.find_zone(allowed, goal.confidence, ids)
+            found = table.find_zone(allowed, goal.confidence, *ids)
+            more, (negative, positive) = {}, found.labels
+            said = (
+                f"Call a row {positive} if {scored.score} > {found.high:.6g} and {negative} if "
+                f"{scored.score} <= {found.low:.6g}; between the two, ask a person.\n"
+                f"{found.message}"
+            )
+            rows = [
+                *([] if found.n_clusters is None else [("clusters", *found.n_clusters)]),
+                ("most that may be decided wrongly", *found.errors),
+                ("share between the limits here", *map(percent, found.unsure)),
+            ]
         else:
-            how: dict[str, Any] = {"confidence": goal.confidence, "scores": scored.scores.value}
-            result, certificate = table.decide(curve, rule, **how)
-    print_notes(positive_note(scored.positive, result.labels, result.n_samples))
+            how = {"confidence": goal.confidence, "scores": scored.scores.value}
+            found, certificate = table.decide(curve, rule, **how)
+            more, (negative, positive) = {"certificate": certificate.to_dict()}, found.labels
+            said = (
+                f"Call a row {positive} if {scored.score} > {found.threshold:.6g}, else {negative}."
+                f"\n{in_options(found.message)}\n{certificate.status.capitalize()}: "
+                f"{certificate.reason}."
+            )
+            bounds = f"at most, at {certificate.confidence:g} ({certificate.status})"
+            rows = [
+                ("on the wrong side here", *found.wrong),
+                ("their share", *map(percent, certificate.errors)),
+                (f"claimed by {found.curve.name}", *map(error_text, found.errors)),
+                (bounds, *map(at_most, certificate.error_bounds)),
+            ]
+    print_notes(positive_note(scored.positive, found.labels, found.n_samples))
     if as_json:
-        print_json(result.to_dict() | ({"certificate": asdict(certificate)} if certify else {}))
-    elif certificate is None:
-        _print_zone(result, scored.score)
-    else:
-        _print_boundary(result, certificate, scored.score)
-
-
-def _print_zone(found: Zone, score: str) -> None:
-    from boundshift._words import percent
-
-    negative, positive = found.labels
-    print_line(
-        f"Call a row {positive} if {score} > {found.high:.6g} and {negative} if {score} <= "
-        f"{found.low:.6g}; between the two, ask a person."
-    )
-    print_line(found.message)
-    rows = [
-        ("rows", *found.n_samples),
-        *([] if found.n_clusters is None else [("clusters", *found.n_clusters)]),
-        ("most that may be decided wrongly", *found.errors),
-        ("share between the limits here", *map(percent, found.unsure)),
-    ]
-    print_table(["", *(f"class {name}" for name in found.labels)], rows)
-
-
-def _print_boundary(found: Boundary, certificate: Certificate, score: str) -> None:
-    from boundshift._words import at_most, error_text, percent
-
-    negative, positive = found.labels
-    print_line(f"Call a row {positive} if {score} > {found.threshold:.6g}, else {negative}.")
-    print_line(in_options(found.message))
-    bounds = f"at most, at {certificate.confidence:g} ({certificate.status})"
-    rows = [
-        ("rows", *found.n_samples),
-        ("on the wrong side here", *found.wrong),
-        ("their share", *map(percent, certificate.errors)),
-        (f"claimed by {found.curve.name}", *map(error_text, found.errors)),
-        (bounds, *map(at_most, certificate.error_bounds)),
-    ]
-    print_table(["", *(f"class {name}" for name in found.labels)], rows)
-    print_line(f"{certificate.status.capitalize()}: {certificate.reason}.")
+        print_json(found.to_dict() | (more if certify else {}))
+        return
+    print_line(said)
+    head = ["", *(f"class {name}" for name in found.labels)]
+    print_table(head, [("rows", *found.n_samples), *rows])
 
 
 @command(
-    "boundshift fit patients.csv --target ill --positive yes",
-    "boundshift fit patients.csv --target ill --model boosting --recall-floor 0.9 --out ill",
     "boundshift fit patients.csv --target ill --positive yes --ignore unknown",
-    "boundshift fit patients.csv --target ill --zone 0.05,0.05",
-    "boundshift fit visits.csv --target ill --cluster patient",
-    "boundshift fit donors.csv --target gives --capacity 50/400",
-    "boundshift fit patients.csv --target ill --model logistic,forest,boosting",
-    "boundshift predict ill new.csv --out predictions.csv",
+    "boundshift fit patients.csv --target ill --model logistic,boosting --recall-floor 0.9",
+    "boundshift fit visits.csv --target ill --cluster patient --zone 0.05,0.05",
+    "boundshift fit donors.csv --target gives --capacity 50/400 --out gives",
+    "boundshift predict gives new.csv --out predictions.csv",
 )
 def fit(
     file: Path,
@@ -184,7 +149,7 @@ def fit(
     boundary.json, certificate.json, comparison.csv and columns.json, all of them or none; with
     --zone also zone.json, found on the rows kept apart, for `boundshift predict --zone`.
     """
-    with errors(), progress(stages=True) as show:
+    with running() as show:
         from boundshift._app.fit import fit_table
         from boundshift._app.folder import check_folder, report_facts, write_folder
         from boundshift._app.tables import read_frame
@@ -192,77 +157,48 @@ def fit(
 
         check_folder(out, force)
         allowed = read_zone_errors(zone)
-        frame = read_frame(file, reading=reading)
-        curve, rule = goal.claims(len(frame))
-        fitted = fit_table(
-            frame,
-            target,
-            positive=positive,
-            ignore=ignore or (),
-            model=model,
-            curve=curve,
-            rule=rule,
-            confidence=goal.confidence,
-            seed=seed,
-            roles=roles.by_column(),
-            by=by or (),
-            cluster=cluster,
-            progress=show,
-        )
+        curve, rule = goal.claims()
+        how: dict[str, Any] = {"positive": positive, "ignore": ignore or (), "model": model}
+        how |= {"curve": curve, "rule": rule, "confidence": goal.confidence, "seed": seed}
+        how |= {"roles": roles.by_column(), "by": by or (), "cluster": cluster}
+        fitted = fit_table(read_frame(file, reading=reading), target, **how, progress=show)
         found = None
         if allowed is not None:
-            how: dict[str, Any] = {"pos_label": fitted.labels[1], "scale": "raw"}
-            how["cluster"] = fitted.details.cluster
-            found = find_zone(*fitted.judged, allowed, goal.confidence, **how)
+            how = {"pos_label": fitted.labels[1], "cluster": fitted.details.cluster}
+            found = find_zone(*fitted.judged, allowed, goal.confidence, scale="raw", **how)
         facts = report_facts(fitted, out, called.names(), zone=found)
         written = write_folder(fitted, facts, out, force=force, zone=found)
     print_notes(fitted.notes)
-    top = (goal.capacity or "").strip()
-    if top.isdecimal():
-        said = f"--capacity {top} is {int(top) / len(frame):.1%} of the {len(frame):,} rows of the"
-        print_notes([f"{said} table. Write {top}/400 for {top} of every 400."])
     print_table(["column", "read as", "why"], fitted.columns.described())
+    head = ["G-mean", "F1", *(f"recall of {label}" for label in fitted.labels)]
     shown = ["g_mean", "f1", "recall_negative", "recall_positive"]
-    print_table(
-        ["method", "G-mean", "F1", *(f"recall of {label}" for label in fitted.labels)],
-        [[row["method"], *(f"{row[n]:.3f}" for n in shown)] for row in fitted.comparison],
-    )
+    made = [[row["method"], *(f"{row[n]:.3f}" for n in shown)] for row in fitted.comparison]
+    print_table(["method", *head], made)
     if len(fitted.models) > 1:
-        print_table(
-            ["model", "G-mean", "F1", *(f"recall of {label}" for label in fitted.labels), "loss"],
-            [[row["method"], *(row[n] for n in (*shown, "loss"))] for row in fitted.models],
-        )
+        made = [[row["method"], *(row[n] for n in (*shown, "loss"))] for row in fitted.models]
+        print_table(["model", *head, "loss"], made)
         print_line(
             f"The {fitted.name} was chosen, by the loss on training rows. The other figures are of "
             "the test rows."
         )
     _print_sentences(facts)
-    top = top.partition("/")[0].strip()
-    if top.isdecimal():
-        said = f"boundshift predict {shlex.quote(str(out))} new.csv --top {top}"
-        print_line(f"For a list of exactly {top} rows: {said}")
     print_line(f"{fitted.certificate.status.capitalize()}: {fitted.certificate.reason}.\n")
     for path in written:
         print_line(path)
 
 
-def _print_sentences(facts: Mapping[str, Any], *, note: bool = False) -> None:
+def _print_sentences(facts: Mapping[str, Any]) -> None:
     """Print the report's goal, verdict and zone, and what to do next."""
-    if facts["goal"] is not None:
-        print_line(facts["goal"]["sentence"])
-    print_line(facts["verdict"]["sentence"])
-    if note:
-        print_line(facts["verdict"]["note"])
-    if facts["zone"] is not None:
-        print_line(facts["zone"]["sentence"])
+    for name in ("goal", "verdict", "zone"):
+        if facts[name] is not None:
+            print_line(facts[name]["sentence"])
     print_line(facts["diagnosis"]["next"])
 
 
 @command(
-    "boundshift predict boundshift-fit new.csv --out predictions.csv",
-    "boundshift predict boundshift-fit new.csv --keep town | head",
+    "boundshift predict boundshift-fit new.csv --keep town --out predictions.csv",
     "boundshift predict boundshift-fit customers.csv --top 50 --out call.csv",
-    "boundshift predict boundshift-fit new.csv --zone boundshift-fit/zone.json",
+    "boundshift predict boundshift-fit new.csv --zone boundshift-fit/zone.json | head",
 )
 def predict(
     folder: Path,
@@ -280,8 +216,7 @@ def predict(
     Each gets the score of the positive class, the model's own probability of it if it has one,
     and a label.
     """
-    with errors(), progress() as show:
-        show("predict", 0, 1)
+    with running():
         from boundshift._app.folder import predict_table
         from boundshift._app.tables import check_writable, write_frame
         from boundshift._promises.zone import Zone
@@ -291,23 +226,19 @@ def predict(
         limits = None if zone is None else Zone.from_json(zone.read_bytes())
         how: dict[str, Any] = {"keep": keep or (), "threshold": threshold, "top": top}
         found, notes = predict_table(folder, file, zone=limits, reading=reading, **how)
-        show("predict", 1, 1)
         print_notes(notes)
         write_frame(found, out, new=not force)
-    positive = found.attrs["positive"]
-    flagged = int((found["prediction"] == positive).sum())
+    made, positive = found["prediction"], found.attrs["positive"]
+    unsure = f" and {int((made == 'unsure').sum()):,} unsure" if limits else ""
+    said = f"{len(found):,} rows, {int((made == positive).sum()):,} of them flagged as {positive}"
     place = "standard output" if str(out) == "-" else out
-    unsure = f" and {int((found['prediction'] == 'unsure').sum()):,} unsure" if limits else ""
-    said = f"{len(found):,} rows, {flagged:,} of them flagged as {positive}{unsure}, written to"
-    said = f"{said} {place}."
-    print_line(said, stderr=True)
+    print_line(f"{said}{unsure}, written to {place}.", stderr=True)
 
 
 @command(
     "boundshift report scores.csv --score risk --label ill --positive yes --test-share 0.5",
     "boundshift report validation.csv --test test.csv --score p --label y --out p.html",
-    "boundshift report scores.csv --score p --label ill --positive-name sick "
-    "--negative-name healthy --unit patients",
+    "boundshift report scores.csv --score p --label ill --positive-name sick --unit patients",
 )
 def report(
     file: Path,
@@ -328,14 +259,14 @@ def report(
     It says in a sentence what moving the boundary changes, lets the reader move it, and keeps
     apart what is certified and what is not.
     """
-    with errors(), progress() as show:
+    with running() as show:
         check_new(out, force)
         if test is not None and test_share is not None:
             raise InvalidInputError(
                 "--test and --test-share must not both be given: either a file holds the test "
                 "rows, or some are set apart. Leave one of them out."
             )
-        ids = [] if cluster is None or cluster == "none" else [cluster]
+        ids = [] if cluster in (None, "none") else [cluster]
         if ids and test is None:
             raise InvalidInputError(
                 f"--cluster must go with --test, a file of other ids, got '{cluster}' without one. "
@@ -349,41 +280,33 @@ def report(
         from boundshift.report._evidence import check_levels
 
         curve, rule = goal.claims()
-        groups = by or []
-
-        def read(path: Path, positive: str | None, **how: Any) -> ScoreTable:
-            columns = [path], scored.score, scored.label
-            how |= {"independent": cluster is not None, "cluster_with": "--test"}
-            return ScoreTable(*columns, positive=positive, reading=reading, progress=show, **how)
-
+        groups, columns = by or [], (scored.score, scored.label)
+        how: dict[str, Any] = {"independent": cluster is not None, "cluster_with": "--test"}
+        how |= {"reading": reading, "progress": show}
         beside = ids if test else groups
-        table = read(file, scored.positive, symmetric=rule.symmetric, by=beside)
+        table = ScoreTable([file], *columns, scored.positive, rule.symmetric, by=beside, **how)
         deciding = judging = rows = table.rows.ordered()
         labels, doubt = table.labels, table.doubt
         if test_share is not None:
             apart = set_apart(rows.is_positive, test_share, labels)
             deciding, judging = rows.of(~apart), rows.of(apart)
         elif test is not None:
-            tested = read(test, str(labels[1]), by=[*groups, *ids])
+            tested = ScoreTable([test], *columns, str(labels[1]), by=[*groups, *ids], **how)
             judging, doubt = tested.rows.ordered(), doubt or tested.doubt
             for name in ids:
                 check_apart(name, rows.beside[name], judging.beside[name])
-        has_test = judging is not rows
         sample, counted = deciding.sample(labels), judging.sample(labels)
         boundary = decide(sample, curve, rule, "auto")
         warn_of(boundary, stacklevel=2)
-        show("interval", 0, 1)
-        fall = resampled_interval(sample, curve, rule, "auto")
-        show("interval", 1, 1)
         facts = collect_facts(
             *sample.to_rows(),
             boundary=boundary,
             old_threshold=own,
-            test=counted.to_rows() if has_test else None,
+            test=None if judging is rows else counted.to_rows(),
             scores=scored.scores.value,
             confidence=goal.confidence,
             names=called.names(),
-            interval=fall,
+            interval=resampled_interval(sample, curve, rule, "auto"),
             details=RowDetails(
                 counted.to_rows()[1] if counted.are_probabilities() else None,
                 {name: check_levels(name, judging.beside[name]) for name in groups},
@@ -392,15 +315,13 @@ def report(
             nominal=doubt,
         )
         Report(facts).save(out, overwrite=force)
-    n_positive = int(rows.is_positive.sum())
-    sizes = len(rows.scores) - n_positive, n_positive
-    print_notes(positive_note(scored.positive, labels, sizes))
-    _print_sentences(facts, note=True)
+    print_notes(positive_note(scored.positive, labels, rows.sample(labels).n_samples))
+    _print_sentences(facts)
+    print_line(facts["verdict"]["note"])
     print_line(out)
 
 
 @command(
-    "boundshift certify boundshift-fit april.csv",
     "boundshift certify boundshift-fit april.csv --label ill --confidence 0.99 --json",
     "boundshift certify boundshift-fit april.csv --cluster patient",
 )
@@ -417,7 +338,7 @@ def certify(
 
     The rows must have been used neither to train the model nor to choose its threshold.
     """
-    with errors():
+    with running():
         from boundshift._app.watch import certify_table
         from boundshift._words import at_most, percent
 
@@ -431,24 +352,24 @@ def certify(
         if n == 0:
             print_line(f"There are no rows of class {found.labels[place]}.")
             continue
-        told = f"Of {n:,} rows of class {found.labels[place]} the model {verb} {k:,}"
-        told = f"{told} ({percent(k / n)})"
+        said = f"Of {n:,} rows of class {found.labels[place]} the model {verb} {k:,}"
+        said = f"{said} ({percent(k / n)})"
         if found.n_clusters is not None:
             share, ids = percent(found.errors[place]), found.n_clusters[place]
-            told = f"{told}; averaged over {ids:,} clusters, each counting once, it {verb} {share}"
-        bound = f"in the long run at most {at_most(found.error_bounds[place])} with"
-        claim = f", {bound} {100 * confidence:g}% confidence" if found.certified else ""
-        print_line(f"{told}{claim}.")
+            said = f"{said}; averaged over {ids:,} clusters, each counting once, it {verb} {share}"
+        if found.certified:
+            bound = at_most(found.error_bounds[place])
+            said = f"{said}, in the long run at most {bound} with {100 * confidence:g}% confidence"
+        print_line(f"{said}.")
     print_line(f"{found.status.capitalize()}: {found.reason}.")
 
 
 @command(
-    "boundshift monitor boundshift-fit march.csv",
     "boundshift monitor boundshift-fit march.csv --when day",
     "boundshift monitor certificate.json march.csv --score risk --label ill --exit-code",
 )
 def monitor(
-    place: Path,
+    folder: Path,
     file: Path,
     reading: Reading,
     label: str | None = None,
@@ -463,42 +384,31 @@ def monitor(
     The state is kept in monitor.json beside the certificate, so that every call goes on where the
     last one ended. Look as often as you like: the confidence holds for all looks together.
     """
-    with errors(), progress() as show:
-        show("count", 0, 1)
+    with running():
         from boundshift._app.watch import watch_table
+        from boundshift._words import at_most, percent
 
         how: dict[str, Any] = {"label": label, "score": score, "when": when, "cluster": cluster}
-        watched = watch_table(place, file, reading=reading, **how)
-        found = watched.monitor
-        show("count", 1, 1)
-    print_notes(watched.notes)
+        found, state, notes, months = watch_table(folder, file, reading=reading, **how)
+    print_notes(notes)
     certificate = found.certificate
     counts = found.n_samples, found.wrong, certificate.error_bounds, found.e_values
     rows = list(zip(certificate.labels, *counts, strict=True))
     if as_json:
         names = ("label", "n_samples", "wrong", "error_bound", "e_value")
-        print_json(
-            {
-                "kept": found.alarm is None,
-                "verdict": found.verdict,
-                "e_value_needed": found.e_value_needed,
-                "classes": [dict(zip(names, row, strict=True)) for row in rows],
-                "alarms": [asdict(alarm) for alarm in found.alarms],
-                "months": watched.months,
-            }
-        )
+        said = {"kept": found.alarm is None, "verdict": found.verdict}
+        said |= {"e_value_needed": found.e_value_needed, "months": months}
+        said["classes"] = [dict(zip(names, row, strict=True)) for row in rows]
+        print_json(said | {"alarms": [asdict(alarm) for alarm in found.alarms]})
     else:
-        from boundshift._words import at_most, percent
-
         print_line(found.verdict)
-        if watched.months:
+        if months:
             negative, positive = certificate.labels
             lines = []
-            for month, known in sorted(watched.months.items()):
+            for month, known in sorted(months.items()):
                 (n, rest), (flagged, missed) = known["counts"]
-                lines.append(
-                    (month, f"{missed} of {rest}", f"{flagged} of {n}", *known["evidence"][::-1])
-                )
+                counted = f"{missed} of {rest}", f"{flagged} of {n}"
+                lines.append((month, *counted, *known["evidence"][::-1]))
             head = ["month", f"class {positive} missed", f"class {negative} flagged"]
             print_table([*head, f"evidence, {positive}", f"evidence, {negative}"], lines)
         print_table(
@@ -510,19 +420,18 @@ def monitor(
         )
         if certificate.n_clusters is not None:
             print_line("What is stated is an average over clusters, the share beside it of rows.")
-        print_line(f"An alarm needs evidence of {found.e_value_needed:.4g}. State: {watched.state}")
+        print_line(f"An alarm needs evidence of {found.e_value_needed:.4g}. State: {state}")
     if exit_code and found.alarm is not None:
         raise typer.Exit(_ALARM)
 
 
 @command(
-    "boundshift datasets",
     "boundshift datasets pima --out pima.csv",
     "boundshift fit pima.csv --target target --positive diabetes",
 )
 def datasets(name: str | None = None, out: Path = Path("-"), force: bool = False) -> None:
     """List public data sets, or write one to a file; the class stands in the column target."""
-    with errors():
+    with running():
         from boundshift._app.tables import check_writable, write_frame
         from boundshift.datasets._bundled import describe_bundled, load_table
 
@@ -537,9 +446,10 @@ def datasets(name: str | None = None, out: Path = Path("-"), force: bool = False
         if str(out) != "-":
             sizes = frame["target"].value_counts().items()
             classes = ", ".join(f"{n} {label}" for label, n in sizes)
-            said = (
-                f"Wrote {len(frame)} rows and {frame.shape[1]} columns to {out}; the column target "
-                f"says the class ({classes}). Next: boundshift fit {shlex.quote(str(out))} "
-                "--target target"
+            print_notes(
+                [
+                    f"Wrote {len(frame)} rows and {frame.shape[1]} columns to {out}; the column "
+                    f"target says the class ({classes}). Next: boundshift fit "
+                    f"{shlex.quote(str(out))} --target target"
+                ]
             )
-            print_notes([said])

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from boundshift._app.cli import check_new
 from boundshift._app.columns import Column, Columns, Reason, Spelling, as_features
 from boundshift._app.fit import FittedTable
 from boundshift._app.tables import read_frame
@@ -21,27 +22,21 @@ from boundshift._classifier import BoundShiftClassifier
 from boundshift._promises.zone import Zone
 from boundshift._result.boundary import Boundary
 from boundshift._result.records import check_format
-from boundshift._writing import write_whole
 from boundshift.exceptions import InvalidInputError
 from boundshift.models._store import load, save
 from boundshift.report._evidence import own_probability
 from boundshift.streaming._tables import AS_IT_IS, Reading
 
 FILES = (
-    "report.html",
-    "model.skops",
-    "boundary.json",
-    "certificate.json",
-    "comparison.csv",
-    "columns.json",
+    *("report.html", "model.skops", "boundary.json"),
+    *("certificate.json", "comparison.csv", "columns.json"),
 )
 """What a folder holds."""
 ZONE_FILE = "zone.json"
 """What it holds beside them where an unsure zone was asked for."""
 
 _OURS = ("score", "probability", "prediction")
-_FORMAT = "boundshift.columns"
-_VERSION = 4
+_FORMAT, _VERSION = "boundshift.columns", 4
 
 
 def write_folder(
@@ -64,20 +59,23 @@ def write_folder(
     check_folder(Path(out), force)
     place = Path(os.path.realpath(out))
     place.parent.mkdir(parents=True, exist_ok=True)
+    texts = {
+        "certificate.json": fitted.certificate.to_json(),
+        "columns.json": _columns_json(fitted),
+    }
+    if zone is not None:
+        texts[ZONE_FILE] = zone.to_json()
     with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name[:100]}.") as passing:
         fresh = Path(passing) / "fresh"
         fresh.mkdir()
         Report(facts).save(fresh / "report.html")
         save(fitted.model, fresh / "model.skops")
         save(fitted.boundary, fresh / "boundary.json")
-        certificate = json.dumps(fitted.certificate.to_dict(), indent=1)
-        write_whole(fresh / "certificate.json", certificate + "\n")
         pd.DataFrame(fitted.comparison).to_csv(fresh / "comparison.csv", index=False)
-        write_whole(fresh / "columns.json", _columns_json(fitted))
-        if zone is not None:
-            write_whole(fresh / ZONE_FILE, zone.to_json() + "\n")
+        for name, text in texts.items():
+            (fresh / name).write_text(text + "\n", encoding="utf-8")
         put_in_place(fresh, place, force)
-    return [Path(out) / name for name in (*FILES, *([] if zone is None else [ZONE_FILE]))]
+    return [Path(out) / name for name in dict.fromkeys((*FILES, *texts))]
 
 
 def put_in_place(fresh: Path, place: Path, force: bool) -> None:
@@ -98,41 +96,17 @@ def put_in_place(fresh: Path, place: Path, force: bool) -> None:
 
 
 def check_folder(out: Path, force: bool) -> None:
-    """Raise if something stands at a place that may not be replaced.
-
-    Only what a fit wrote is ever replaced: files of our names, with our columns.json among them,
-    and nothing else; or an empty folder.
-    """
-    if not os.path.lexists(out):
-        return
-    if not force:
+    """Raise unless a place is free, or with `force` is an empty folder or holds only a fit."""
+    check_new(out, force)
+    there = {path.name for path in out.iterdir()} if out.is_dir() else set()
+    foreign = sorted(there - {*FILES, ZONE_FILE})
+    if there and not {"columns.json", "model.skops"} <= there:
+        foreign = sorted(there)
+    if foreign or (os.path.lexists(out) and not out.is_dir()):
         raise InvalidInputError(
-            f"'{out}' exists already and is left as it is. Choose another --out, or use --force to "
-            "replace it."
+            f"'{out}' must hold a fit and nothing else to be replaced, and is or holds "
+            f"'{[*foreign, out.name][0]}'. It is left as it is: choose another --out."
         )
-    if not out.is_dir():
-        raise InvalidInputError(
-            f"'{out}' is no folder, and is left as it is. Choose another --out."
-        )
-    there = sorted(out.iterdir())
-    ours = (*FILES, ZONE_FILE)
-    foreign = [p for p in there if p.name not in ours or p.is_symlink() or not p.is_file()]
-    if not foreign and not _is_fit(out):
-        foreign = there
-    if foreign:
-        raise InvalidInputError(
-            f"'{out}' holds '{foreign[0].name}', which no fit has written, and is left as it is. "
-            "Choose another --out."
-        )
-
-
-def _is_fit(folder: Path) -> bool:
-    """Return whether a folder's columns.json says that a fit wrote it, in any release."""
-    try:
-        facts = json.loads((folder / "columns.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return False
-    return isinstance(facts, dict) and facts.get("format") == _FORMAT
 
 
 def _columns_json(fitted: FittedTable) -> str:
@@ -142,15 +116,10 @@ def _columns_json(fitted: FittedTable) -> str:
         if column.spelling is not None:
             known = {"why": column.why, "missing": column.missing, "seen": column.seen}
             columns[name] = asdict(column.spelling) | known
-    facts = {
-        "format": _FORMAT,
-        "version": _VERSION,
-        "target": fitted.target,
-        "cluster": fitted.cluster,
-        "columns": columns,
-        "left_out": {name: why.name.lower() for name, why in fitted.columns.left_out.items()},
-    }
-    return json.dumps(facts, indent=1, ensure_ascii=False) + "\n"
+    facts = {"format": _FORMAT, "version": _VERSION, "columns": columns}
+    facts |= {"target": fitted.target, "cluster": fitted.cluster}
+    left_out = {name: why.name.lower() for name, why in fitted.columns.left_out.items()}
+    return json.dumps(facts | {"left_out": left_out}, indent=1, ensure_ascii=False)
 
 
 class Folder(NamedTuple):
@@ -174,30 +143,26 @@ def read_folder(folder: Path) -> Folder:
             f"'{folder}' must be a folder that `boundshift fit` wrote, with model.skops and "
             "columns.json, and is not."
         )
+    columns = Columns()
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
         check_format(facts, _FORMAT, _VERSION, ("columns", "left_out", "target"))
-        columns = Columns()
         for name, stored in facts["columns"].items():
-            why, missing = str(stored.pop("why")), str(stored.pop("missing"))
-            seen = tuple(map(str, stored.pop("seen")))
-            columns[name] = Column(Spelling(**stored), why, missing, seen)
-        if not columns:
-            raise ValueError("it names no columns.")
+            why, missing, seen = (stored.pop(key) for key in ("why", "missing", "seen"))
+            columns[name] = Column(Spelling(**stored), why, missing, tuple(seen))
         for name, why in facts["left_out"].items():
             columns[name] = Column(reason=Reason[why.upper()])
-    except (ValueError, AttributeError, LookupError, TypeError, RecursionError) as error:
+    except (ValueError, AttributeError, LookupError, TypeError) as error:
         raise InvalidInputError(
-            f"'{path}' is not as this `boundshift fit` writes it: {str(error)[:200]} Run the fit "
-            "again."
+            f"'{path}' is not as this `boundshift fit` writes it: {error} Run the fit again."
         ) from error
     model = load(folder / "model.skops")
-    if not isinstance(model, BoundShiftClassifier) or not hasattr(model, "boundary_"):
+    if not isinstance(model, BoundShiftClassifier):
         raise InvalidInputError(
-            f"'{folder / 'model.skops'}' must hold the fitted classifier of `boundshift "
-            f"fit`, got {type(model).__name__}. Run the fit again."
+            f"model.skops of '{folder}' must hold the fitted classifier of `boundshift fit`, got "
+            f"{type(model).__name__}. Run the fit again."
         )
-    return Folder(model, columns, str(facts["target"]), facts.get("cluster"))
+    return Folder(model, columns, facts["target"], facts.get("cluster"))
 
 
 def report_facts(
@@ -215,9 +180,7 @@ def report_facts(
     from boundshift.report import ColumnUse, collect_facts
 
     known = fitted.columns
-    # A name that does not fit a line is not written into one.
-    shell = shlex.quote(str(out)) if str(out).isprintable() else "DIR"
-    predict = f"boundshift predict {shell} new.csv --out predictions.csv"
+    predict = f"boundshift predict {shlex.quote(str(out))} new.csv --out predictions.csv"
     facts = collect_facts(
         *fitted.deciding.to_rows(),
         boundary=fitted.boundary,
@@ -228,7 +191,7 @@ def report_facts(
         confidence=fitted.certificate.confidence,
         interval=fitted.interval,
         model=fitted.name,
-        names={"title": f"Predicting {fitted.target}"} | dict(names or {}),
+        names={"title": f"Predicting {fitted.target}", **(names or {})},
         details=fitted.details,
         columns=[
             ColumnUse(name, kind, known[name].missing, why, known[name].reason is None)
@@ -261,79 +224,55 @@ def predict_table(
     it has one; and the prediction.
     """
     model, columns, *_ = read_folder(Path(folder))
-    boundary = model.boundary_
-    _check_wish(threshold, top, zone, boundary.labels)
-    for name in keep:
-        if name in _OURS:
-            raise InvalidInputError(
-                f"`keep` must not name a column of the predictions, got '{name}'. Rename it first."
-            )
-    stored = Path(folder) / "boundary.json"
-    if threshold is None and top is None and zone is None and stored.is_file():
-        edited = Boundary.from_json(stored.read_text(encoding="utf-8")).threshold
+    boundary, stored = model.boundary_, Path(folder) / "boundary.json"
+    labels = boundary.labels
+    ways = [wish for wish in (threshold, top, zone) if wish is not None]
+    if len(ways) > 1:
+        raise InvalidInputError(
+            "Only one of `threshold`, `top` and `zone` must be given: it decides. Leave one out."
+        )
+    if zone is not None and [*map(str, zone.labels)] != [*map(str, labels)]:
+        raise InvalidInputError(
+            f"`zone` must be about {labels[0]!r} and {labels[1]!r}, the positive one last, as the "
+            f"model is, got {zone.labels!r}. Find it with --positive {labels[1]}."
+        )
+    if set(keep) & set(_OURS):
+        raise InvalidInputError(
+            f"`keep` must not name columns of the predictions, {', '.join(_OURS)}, got "
+            f"{', '.join(keep)}. Rename them first."
+        )
+    if not ways and stored.is_file():
+        edited = Boundary.from_json(stored.read_bytes()).threshold
         if edited != boundary.threshold:
             raise InvalidInputError(
                 f"'{stored}' must have the threshold of model.skops, {boundary.threshold!r}, got "
                 f"{edited!r}. Use --threshold to decide by another, or run the fit again."
             )
-    carried = [
-        name
-        for name, why in columns.left_out.items()
-        if why is not Reason.NESTED and name not in (*keep, *_OURS)
-    ]
-    wanted = list(dict.fromkeys([*keep, *columns.features]))
-    frame = read_frame(source, wanted, carried, reading)
+    beside = [name for name, why in columns.left_out.items() if why is not Reason.NESTED]
+    beside = [name for name in beside if name not in (*keep, *_OURS)]
+    frame = read_frame(source, list(dict.fromkeys([*keep, *columns.features])), beside, reading)
     if top is not None and top > len(frame):
         raise InvalidInputError(
             f"`top` must be at most the number of rows, {len(frame)}, got {top}. Use a smaller one."
         )
     X = as_features(frame, columns, "standard input" if str(source) == "-" else str(source))
-    found = frame[[*(name for name in carried if name in frame), *keep]].copy()
+    found = frame[[*(name for name in beside if name in frame), *keep]].copy()
     if found.columns.empty:
         found["row"] = np.arange(1, len(frame) + 1)
-    try:
-        found["score"] = scores = model.positive_scores(X)
-        own = own_probability(model, X)
-    except (ValueError, TypeError, AttributeError, LookupError) as error:
-        raise InvalidInputError(
-            f"The model in '{folder}' must have learned the columns of columns.json, and has not: "
-            f"{str(error)[:200]}. Run the fit again."
-        ) from error
+    found["score"] = scores = model.positive_scores(X)
+    own = own_probability(model, X)
     if own is not None:
         found["probability"] = own
     if zone is not None:
         found["prediction"] = zone.predict(scores, "unsure")
     elif top is not None:
-        found["prediction"] = boundary.labels[1]
+        found["prediction"] = labels[1]
         found = found.iloc[np.argsort(-scores, kind="stable")[:top]]
     else:
         cut = boundary.threshold if threshold is None else threshold
-        found["prediction"] = np.array(boundary.labels, dtype=object)[(scores > cut).astype(int)]
-    found.attrs["positive"] = boundary.labels[1]
+        found["prediction"] = np.array(labels, dtype=object)[(scores > cut).astype(int)]
+    found.attrs["positive"] = labels[1]
     return found, _new_cells(X, columns)
-
-
-def _check_wish(
-    threshold: float | None, top: int | None, zone: Zone | None, labels: tuple[Any, Any]
-) -> None:
-    """Raise if two ways to decide are asked for, or one that makes no sense."""
-    ways = {"threshold": threshold, "top": top, "zone": zone}
-    given = [f"`{name}`" for name, value in ways.items() if value is not None]
-    if len(given) > 1:
-        raise InvalidInputError(
-            f"{given[0]} and {given[1]} must not both be given: one of them decides. Leave one out."
-        )
-    if threshold is not None and not np.isfinite(threshold):
-        raise InvalidInputError(f"`threshold` must be a finite number, got {threshold}. Use 0.5.")
-    if top is not None and top < 1:
-        raise InvalidInputError(
-            f"`top` must be at least 1, got {top}. For the 50 highest scores use 50."
-        )
-    if zone is not None and [str(label) for label in zone.labels] != [str(v) for v in labels]:
-        raise InvalidInputError(
-            f"`zone` must be about {labels[0]!r} and {labels[1]!r}, the positive one last, as the "
-            f"model is, got {zone.labels!r}. Find it with --positive {labels[1]}."
-        )
 
 
 def _new_cells(X: Any, columns: Columns) -> list[str]:
@@ -342,10 +281,9 @@ def _new_cells(X: Any, columns: Columns) -> list[str]:
     for name in columns.features:
         column, lacking = columns[name], int(X[name].isna().sum())
         if lacking and not column.missing:
-            share = "every value" if lacking == len(X) else f"{lacking} of {len(X)} values"
             notes.append(
-                f"Column '{name}' lacks {share} here and none in training, so the model has not "
-                "learned what a gap means."
+                f"Column '{name}' lacks {lacking} of {len(X)} values here and none in training, so "
+                "the model has not learned what a gap means."
             )
         unseen = sorted(set(X[name].dropna()) - set(column.seen)) if column.seen else []
         if unseen:

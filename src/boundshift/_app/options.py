@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -17,200 +17,109 @@ if TYPE_CHECKING:
     from boundshift.rules import Rule
 
 CURVES, RULES = ", ".join(curves.NAMED), ", ".join(rules.NAMED)
-MODELS = "logistic, svm, forest, boosting, mlp"
-_FILES = "CSV, TSV (also .gz), Parquet or Excel; - reads a pipe."
-
-
-class Option(NamedTuple):
-    """How an option is described: its text, what stands for its value, and its default in words."""
-
-    text: str
-    value: str | None = None
-    default: str = ""
-
-
+_FILE = "CSV, TSV (also .gz), Parquet or Excel; - reads a pipe."
 HELP = {
-    "file": Option(_FILES, "FILE"),
-    "files": Option(_FILES, "FILE..."),
-    "folder": Option("What `boundshift fit` wrote.", "DIR"),
-    "place": Option("What `boundshift fit` wrote, or a JSON file with a certificate.", "DIR"),
-    "name": Option("One of them; none lists all.", "[NAME]"),
+    "file": _FILE,
+    "files": _FILE,
+    "folder": "What `boundshift fit` wrote; for monitor also a JSON file with a certificate.",
+    "name": "One of them; none lists all.",
     # Columns
-    "score": Option("Column of scores, higher for the positive class."),
-    "label": Option("Column of labels."),
-    "target": Option("Column to be predicted."),
-    "positive": Option(
-        "Label of the positive class. Default: the greater of 0 and 1, -1 and 1, false and true; "
-        "of any other two the rarer."
-    ),
-    "ignore": Option("Label whose rows are left out, such as unknown; may be repeated.", "LABEL"),
-    "numeric": Option("Column of numbers, whatever it looks like; may be repeated.", "COLUMN"),
-    "category": Option("Column of categories, such as codes; may be repeated.", "COLUMN"),
-    "drop": Option("Column not to learn from; may be repeated.", "COLUMN"),
-    "row_id": Option("Column that identifies rows; may be repeated.", "COLUMN"),
-    "by": Option(
-        "Column with few values, for the report's table of groups, all decided by one boundary; "
-        "may be repeated.",
-        "COLUMN",
-    ),
-    "cluster": Option(
-        "Column of ids, such as the patient, where rows of one id resemble each other: rates are "
-        "then averages over ids, each counting once. none: rows are independent.",
-        "COLUMN",
-    ),
-    "report cluster": Option(
-        "Column of ids of the --test rows, none of them in the other file: rates that are bounded "
-        "are averages over ids. none: rows are independent.",
-        "COLUMN",
-    ),
-    "fit cluster": Option(
-        "Column of ids, such as the patient, whose rows stay together in every split; rates that "
-        "are bounded are then averages over ids. none: rows are independent.",
-        "COLUMN",
-        "a column of ids that repeat, such as PatientID",
-    ),
-    "certify cluster": Option(
-        "Column of ids: rates are averages over ids, each counting once. none: rows are "
-        "independent.",
-        "COLUMN",
-        "that of the fit",
-    ),
-    "monitor cluster": Option(
-        "Column of ids: all rows of an id count in one step, so they must come in one file.",
-        "COLUMN",
-        "that of the fit",
-    ),
-    "cost_column": Option(
-        "Column of what is lost if the row is decided wrongly; with no rule or curve.", "COLUMN"
-    ),
-    "keep": Option(
-        "Column to carry over, as those left out of training always are; may be repeated.", "COLUMN"
-    ),
-    "when": Option("Column of dates: rows are counted in their order, a line a month.", "COLUMN"),
-    "certify label": Option("Column of labels.", default="the folder's target"),
-    "monitor label": Option("Column of labels.", default="the folder's target"),
-    "monitor score": Option("Column of scores.", default="the folder's model scores"),
+    "score": "Column of scores, higher for the positive class.",
+    "label": "Column of labels.",
+    "target": "Column to be predicted.",
+    "positive": "Label of the positive class. Default: the greater of 0 and 1, -1 and 1, false and "
+    "true; of any other two the rarer.",
+    "ignore": "Label whose rows are left out, such as unknown; may be repeated.",
+    "numeric": "Column of numbers, whatever it looks like; may be repeated.",
+    "category": "Column of categories, such as codes; may be repeated.",
+    "drop": "Column not to learn from; may be repeated.",
+    "row_id": "Column that identifies rows; may be repeated.",
+    "by": "Column with few values, for the report's table of groups; may be repeated.",
+    "cluster": "Column of ids, such as the patient, where rows of one id resemble each other: they "
+    "stay together, and bounded rates are averages over ids. none: rows are independent. fit finds "
+    "it, certify and monitor use that of the fit; in threshold it needs --zone, in report --test.",
+    "cost_column": "Column of what is lost if the row is decided wrongly; with no rule or curve.",
+    "keep": "Column to carry over, as those left out of training always are; may be repeated.",
+    "when": "Column of dates: rows are counted in their order, a line a month.",
     # How files are read
-    "encoding": Option(
-        "Encoding of the file's text, such as cp1252.", "NAME", "UTF-8, UTF-16, cp1252 by trial"
-    ),
-    "sheet": Option("Sheet of an Excel file.", "NAME", "the only one with cells"),
-    "header_row": Option("Row of an Excel sheet that names the columns.", "N", "the first"),
+    "encoding": "Encoding of the file's text, such as cp1252.",
+    "sheet": "Sheet of an Excel file.",
+    "header_row": "Row of an Excel sheet that names the columns.",
     # What scores are
-    "scores": Option("Whether the model has seen the rows."),
-    "own": Option("The model's own threshold.", default="0.5 for probabilities, else 0"),
+    "scores": "Whether the model has seen the rows.",
+    "own": "The model's own threshold.",
     # The goal
-    "curve": Option(
-        f"Claim on each class's error: {CURVES}. The last two are support with the settings of the "
-        "paper's text and of its tables.",
-        default="the rule's own, else blend",
-    ),
-    "rule": Option(
-        f"What to minimise, or of a metric to maximise: {RULES}.",
-        default="the curve's own, else g-mean",
-    ),
-    "metric": Option("Rule: the best value of a scikit-learn scorer, such as jaccard.", "NAME"),
-    "costs": Option(
-        "Rule: the least expected cost. miss=20,alarm=1 is the same as 1,20, false alarm first.",
-        "A,B",
-    ),
-    "recall_floor": Option(
-        "Rule: find at least this share of the positive class, then do the best for --then. Floors "
-        "go together; the curve is clopper-pearson, and they are promised, unless --curve says "
-        "otherwise.",
-        "SHARE",
-    ),
-    "specificity_floor": Option(
-        "Rule: leave at least this share of the negative class alone.", "SHARE"
-    ),
-    "precision_floor": Option("Rule: at least this share of flagged rows is positive.", "SHARE"),
-    "npv_floor": Option("Rule: at least this share of rows not flagged is negative.", "SHARE"),
-    "max_flagged": Option("Rule: flag at most this share of all rows, such as 0.02.", "SHARE"),
-    "capacity": Option(
-        "Rule: flag as many as can be handled: 50/400 for 50 of every 400 rows, or the number of "
-        "this table's rows. All of it is used. For a list of exactly 50: predict --top 50.",
-        "N/M",
-    ),
-    "then": Option(
-        "What is best where all floors are met: a rule, recall, specificity or precision.",
-        "NAME",
-        default="g-mean",
-    ),
-    "prevalence": Option(
-        "Share of the positive class where decisions will be made, if it differs from that of the "
-        "rows: 0.001 for one in a thousand. For costs, F1 and the like, precision, NPV and the "
-        "share flagged; also where negatives were thinned out.",
-        "SHARE",
-    ),
-    "confidence": Option(
-        "Confidence of the certificate, and of the curve clopper-pearson; between 0 and 1.",
-        "SHARE",
-    ),
-    "zone": Option(
-        "Find an unsure zone: two limits between which nobody should decide by the score alone. "
-        "Largest shares of the negative and of the positive class that may be decided wrongly, as "
-        "0.05,0.05.",
-        "A,B",
-    ),
-    "predict zone": Option(
-        "Decide by the two limits in zone.json of the fit, or by those that `boundshift threshold "
-        "--zone … --json` found on rows that the model has not seen.",
-        "FILE",
-    ),
-    "threshold": Option(
-        "Call rows with a score above this positive, as read off a report.",
-        default="that of the fit",
-    ),
-    "top": Option("Only this many rows: those with the highest scores, highest first."),
+    "curve": f"Claim on each class's error: {CURVES}. The last two are support as in the paper's "
+    "text and in its tables.",
+    "rule": f"What to minimise, or of a metric to maximise: {RULES}.",
+    "metric": "Rule: the best value of a scikit-learn scorer, such as jaccard.",
+    "costs": "Rule: the least expected cost, as miss=20,alarm=1 or 1,20, false alarm first.",
+    "recall_floor": "Rule: find at least this share of the positive class, then do the best for "
+    "--then. Floors go together, and clopper-pearson promises them unless --curve says otherwise.",
+    "specificity_floor": "Rule: leave at least this share of the negative class alone.",
+    "precision_floor": "Rule: at least this share of flagged rows is positive.",
+    "npv_floor": "Rule: at least this share of rows not flagged is negative.",
+    "capacity": "Rule: flag as many as can be handled, 50/400 for 50 of every 400 rows or 2% of "
+    "them. All of it is used. For a list of exactly 50: predict --top 50.",
+    "then": "What is best where all floors are met: a rule, recall, specificity or precision.",
+    "prevalence": "Share of the positive class where decisions will be made, if not that of the "
+    "rows: 0.001 for one in a thousand. For costs, F1 and the like, precision, NPV and capacity.",
+    "confidence": "Confidence of the certificate, and of the curve clopper-pearson.",
+    "zone": "Find an unsure zone, two limits between which a person should decide, by the largest "
+    "shares of the negative and of the positive class that may be decided wrongly, as 0.05,0.05.",
+    "predict zone": "Decide by the two limits in zone.json of the fit, or by those that "
+    "`boundshift threshold --zone … --json` found on rows that the model has not seen.",
+    "threshold": "Call rows with a score above this positive, as read off a report.",
+    "top": "Only this many rows: those with the highest scores, highest first.",
     # The model
-    "model": Option(f"{MODELS}; of several, with commas, the best."),
-    "seed": Option("Seed of everything random."),
-    "test": Option("Rows used for nothing else, with the same columns; they certify the verdict."),
-    "test_share": Option("Set this share of the rows apart as such a test.", "SHARE"),
+    "model": "logistic, svm, forest, boosting, mlp; of several, with commas, the best.",
+    "seed": "Seed of everything random.",
+    "test": "Rows used for nothing else, with the same columns; they certify the verdict.",
+    "test_share": "Set this share of the rows apart as such a test.",
     # What is written
-    "unit": Option("What a row is, in the plural: patients, loans."),
-    "positive_name": Option("What the positive class is called."),
-    "negative_name": Option("What the negative class is called."),
-    "title": Option("Title of the page."),
-    "certify": Option("Add the certificate to the JSON."),
-    "exit_code": Option("Exit with 3 if there is an alarm."),
-    "out": Option("File to write."),
-    "fit out": Option("Folder to write."),
-    "predict out": Option("CSV, TSV or Parquet; - is standard output."),
-    "datasets out": Option("File to write it to; - is standard output."),
-    "as_json": Option("Print JSON for machines."),
-    "force": Option("Replace what is there."),
+    "unit": "What a row is, in the plural: patients, loans.",
+    "positive_name": "What the positive class is called.",
+    "negative_name": "What the negative class is called.",
+    "title": "Title of the page.",
+    "certify": "Add the certificate to the JSON.",
+    "exit_code": "Exit with 3 if there is an alarm.",
+    "out": "File or folder to write; of tables - is standard output.",
+    "as_json": "Print JSON for machines.",
+    "force": "Replace what is there.",
 }
 """Options by parameter, or by command and parameter where they differ."""
-_ARGUMENTS = ("file", "files", "folder", "place", "name")
-_NAMES = {"row_id": "--id", "as_json": "--json"}
-_FIRST = (
-    *("target", "positive", "model", "rule", "costs"),
-    *("recall_floor", "capacity", "drop", "out", "force"),
-)
-_SHARES = ("max_flagged", "test_share")  # Above 1 these could be a number of rows.
-_PERCENTS = (
-    *("recall_floor", "specificity_floor", "precision_floor", "npv_floor"),
-    *("prevalence", "confidence"),
-)
+_DEFAULTS = {
+    "label": "the target of the fit",
+    "score": "scores of the fit's model",
+    "encoding": "UTF-8, UTF-16, cp1252 by trial",
+    "sheet": "the only one with cells",
+    "header_row": "the first",
+    "own": "0.5 for probabilities, else 0",
+    "curve": "the rule's own, else blend",
+    "rule": "the curve's own, else g-mean",
+    "then": "g-mean",
+    "threshold": "that of the fit",
+}
+_RANGES = {"seed": (0, 2**32 - 1), "top": (1, None)}
+_FIRST = "target positive model rule costs recall_floor capacity drop out force"
 
 
 def find_option(command: str, name: str, default: Any) -> Any:
     """Return the option of a parameter as Typer takes it."""
-    told = HELP.get(f"{command} {name}") or HELP[name]
-    how: dict[str, Any] = {"help": told.text, "metavar": told.value, "show_default": False}
-    if name in _ARGUMENTS:
-        return typer.Argument(**how)
-    how["show_default"] = told.default or default not in (None, False)
-    if name == "seed":
-        how |= {"min": 0, "max": 2**32 - 1}
-    if command == "fit" and name not in _FIRST:
+    how: dict[str, Any] = {"help": HELP.get(f"{command} {name}") or HELP[name]}
+    if name in ("file", "files", "folder", "name"):
+        return typer.Argument(**how, metavar=name.upper(), show_default=False)
+    how["show_default"] = _DEFAULTS.get(name, False) if default is None else default is not False
+    if how["help"].startswith(("Column", "Label")):
+        how["metavar"] = how["help"].split()[0].upper()
+    if name.endswith(("_floor", "_share", "prevalence", "confidence")):
+        how |= {"parser": read_share, "metavar": "SHARE"}
+    if name in _RANGES:
+        how["min"], how["max"] = _RANGES[name]
+    if command == "fit" and name not in _FIRST.split():
         how["rich_help_panel"] = "Advanced"
-    if name in (*_SHARES, *_PERCENTS):
-        how["parser"] = read_percent if name in _PERCENTS else read_share
-    # A flag has one name, unless it is on by default.
-    names = () if default is True else (_NAMES.get(name, f"--{name.replace('_', '-')}"),)
-    return typer.Option(*names, **how)
+    renamed = {"row_id": "--id", "as_json": "--json"}
+    return typer.Option(renamed.get(name, f"--{name.replace('_', '-')}"), **how)
 
 
 class Origin(StrEnum):
@@ -242,9 +151,8 @@ class Called:
 
     def names(self) -> dict[str, str]:
         """Return the names as a report takes them."""
-        known = {"unit": self.unit, "title": self.title}
-        known |= {"positive": self.positive_name, "negative": self.negative_name}
-        return {key: name for key, name in known.items() if name is not None}
+        known = {name.removesuffix("_name"): said for name, said in vars(self).items()}
+        return {name: said for name, said in known.items() if said is not None}
 
 
 @dataclass(frozen=True)
@@ -257,86 +165,54 @@ class Roles:
     row_id: list[str] | None = None
 
     def by_column(self) -> dict[str, str]:
-        """Return the role of each column that is named; raise if one has two."""
-        named = zip(
-            ("--numeric", "--category", "--drop", "--id"),
-            (self.numeric, self.category, self.drop, self.row_id),
-            strict=True,
-        )
+        """Return the role of each column that is named; raise if one is named twice."""
         roles: dict[str, str] = {}
-        for role, names in named:
+        order = ("--numeric", "--category", "--drop", "--id")
+        for role, names in zip(order, vars(self).values(), strict=True):
             for name in names or ():
                 if roles.setdefault(name, role) != role:
                     raise InvalidInputError(
-                        f"A column must have one role, got '{name}' in two of --numeric, "
-                        "--category, --drop and --id. Leave one out."
+                        f"A column must have one role, got '{name}' in {roles[name]} and {role}. "
+                        "Leave one out."
                     )
         return roles
 
 
+def read_number(text: str) -> float:
+    """Return a number written as 0.9, 0,9 or 90%; raise ValueError if it is none."""
+    number = float(text.strip().removesuffix("%").replace(",", "."))
+    return number / 100 if "%" in text else number
+
+
 def read_share(text: str | float) -> float:
-    """Return a share written as 0.9, 0,9 or 90%."""
-    bare = str(text).strip()
+    """Return a share of the command line, where a number above 1 can only be a percent."""
     try:
-        number = float(bare.removesuffix("%").replace(",", "."))
+        share = read_number(str(text))
     except ValueError:
         raise typer.BadParameter(f"it must be a share, got '{text}'. Use 0.9 or 90%.") from None
-    return number / 100 if bare.endswith("%") else number
-
-
-def read_percent(text: str | float) -> float:
-    """Return a share where a number above 1 can only be a percent."""
-    share = read_share(text)
     return share / 100 if 1 < share <= 100 and "%" not in str(text) else share
 
 
-def read_capacity(text: str, n_rows: int | None) -> float:
-    """Return the share of rows that can be handled, written as 50/400, 12.5%, or 50 of `n_rows`."""
-    part, slash, whole = text.partition("/")
-    try:
-        share = float(part) / float(whole) if slash else read_share(part)
-    except (ValueError, ZeroDivisionError, typer.BadParameter):
-        share = math.nan
-    if not slash and "%" not in text and share >= 1 and n_rows is not None:
-        share /= n_rows
-    if not 0 < share < 1:
-        count = "" if n_rows is None else f", or a number below the {n_rows:,} rows of the table"
-        raise InvalidInputError(
-            f"--capacity must be a part of all rows{count}, got '{text}'. Use --capacity 50/400 "
-            "for 50 of every 400."
-        )
-    return share
-
-
-def read_pair(
-    option: str, text: str, what: str, example: str, names: tuple[str, ...] = ()
-) -> tuple[float, float]:
-    """Return two numbers written as ``1,20``, ``5%,5%`` or ``0,5;0,5``, or by their names."""
+def _read_pair(option: str, text: str, most: float, what: str) -> tuple[float, float]:
+    """Return two numbers as ``1,20``, ``5%,5%``, ``0,5;0,5`` or ``miss=20,alarm=1``."""
     parts = text.split(";") if ";" in text else text.replace(":", ",").split(",")
     try:
         if "=" in text:
-            named = {part.partition("=")[0].strip(): part.partition("=")[2] for part in parts}
-            parts = [named[name] for name in names if len(parts) == len(names)]
-        if names and "%" in text:
+            named = dict(part.strip().split("=") for part in parts)
+            parts = [named.pop("alarm"), named.pop("miss"), *named]
+        first, second = map(read_number, parts)
+        if not 0 < min(first, second) <= max(first, second) < most:
             raise ValueError
-        first, second = map(read_share, parts)
-    except (ValueError, KeyError, typer.BadParameter):
-        raise InvalidInputError(
-            f"{option} must be {what}, got '{text}'. Use {option} {example}, for example."
-        ) from None
+    except (ValueError, KeyError):
+        raise InvalidInputError(f"{option} must be {what}, got '{text}'.") from None
     return first, second
 
 
 def read_zone_errors(text: str | None) -> tuple[float, float] | None:
     """Return errors written as ``0.05,0.05``; None for no zone."""
-    if text is None:
-        return None
-    what = "two shares between 0 and 1, of the negative and of the positive class"
-    example = "0.05,0.05, or '0,05;0,05' with decimal commas"
-    pair = read_pair("--zone", text, what, example)
-    if not all(0 < share < 1 for share in pair):
-        raise InvalidInputError(f"--zone must be {what}, got '{text}'. Use --zone {example}.")
-    return pair
+    what = "two shares between 0 and 1, of the negative and of the positive class, such as "
+    what = f"{what}0.05,0.05, or '0,05;0,05' with decimal commas"
+    return None if text is None else _read_pair("--zone", text, 1, what)
 
 
 @dataclass(frozen=True)
@@ -351,7 +227,6 @@ class Goal:
     specificity_floor: float | None = None
     precision_floor: float | None = None
     npv_floor: float | None = None
-    max_flagged: float | None = None
     capacity: str | None = None
     then: str | None = None
     prevalence: float | None = None
@@ -362,38 +237,37 @@ class Goal:
         """Whether nothing is asked of the boundary, so that costs by row may decide."""
         return self == Goal(confidence=self.confidence)
 
-    def claims(self, n_rows: int | None = None) -> tuple[ErrorCurve, Rule]:
-        """Return the curve and the rule, as `find_boundary` takes them.
-
-        A capacity without a whole is one of so many rows.
-        """
+    def claims(self) -> tuple[ErrorCurve, Rule]:
+        """Return the curve and the rule, as `find_boundary` takes them."""
         from boundshift._boundary import choose_claims
         from boundshift.curves._counts import ConfidenceCurve
 
-        chosen, by = choose_claims(self.curve, self._rule(n_rows))
+        chosen, by = choose_claims(self.curve, self._rule())
         if isinstance(chosen, ConfidenceCurve):
             chosen = replace(chosen, confidence=self.confidence)
         return chosen, by
 
-    def _rule(self, n_rows: int | None) -> Rule | None:
+    def _floors(self) -> dict[str, float]:
+        names = ("recall", "specificity", "precision", "npv")
+        floors = {name: getattr(self, f"{name}_floor") for name in names}
+        if self.capacity is not None:
+            part, _, whole = self.capacity.partition("/")
+            try:
+                floors["flagged"] = read_number(part) / read_number(whole or "1")
+            except (ValueError, ZeroDivisionError):
+                floors["flagged"] = math.nan
+            if not 0 < floors["flagged"] < 1:
+                raise InvalidInputError(
+                    f"--capacity must be a part of all rows, got '{self.capacity}'. Use --capacity "
+                    "50/400 for 50 of every 400, or 2%."
+                )
+        return {name: share for name, share in floors.items() if share is not None}
+
+    def _rule(self) -> Rule | None:
         """Return the rule, None for that of the curve."""
         from boundshift.rules import Cost, Floors, Metric, as_rule
 
-        floors = {
-            "recall": self.recall_floor,
-            "specificity": self.specificity_floor,
-            "precision": self.precision_floor,
-            "npv": self.npv_floor,
-            "flagged": self.max_flagged,
-        }
-        if self.capacity is not None:
-            if self.max_flagged is not None:
-                raise InvalidInputError(
-                    f"--capacity and --max-flagged must not both be given, got {self.capacity!r} "
-                    f"and {self.max_flagged:g}: each says how many rows are flagged. Leave one out."
-                )
-            floors["flagged"] = read_capacity(self.capacity, n_rows)
-        floors = {name: share for name, share in floors.items() if share is not None}
+        floors = self._floors()
         wishes = (self.rule, self.metric, self.costs, floors or None)
         if sum(wish is not None for wish in wishes) > 1:
             raise InvalidInputError(
@@ -411,9 +285,8 @@ class Goal:
         if self.metric is not None:
             wanted = Metric(self.metric)
         elif self.costs is not None:
-            what = "two numbers, of a false alarm and of a miss"
-            how = "miss=20,alarm=1", ("alarm", "miss")
-            alarm, miss = read_pair("--costs", self.costs, what, *how)
+            what = "two positive numbers, of a false alarm and of a miss, such as miss=20,alarm=1"
+            alarm, miss = _read_pair("--costs", self.costs, math.inf, what)
             wanted = Cost(false_positive=alarm, false_negative=miss)
         elif self.rule is not None:
             wanted = as_rule(self.rule)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
+import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +26,6 @@ from boundshift.streaming._read import arrow
 from boundshift.streaming._tables import AS_IT_IS, Reading, column_names
 
 _STATE, _CERTIFICATE = "monitor.json", "certificate.json"
-_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y-%m")
 
 
 class Watched(NamedTuple):
@@ -56,7 +54,7 @@ def watch_table(
 
     Arguments are the options of ``boundshift monitor``. `place` is a folder that `boundshift fit`
     wrote, or a JSON file with a certificate. The state of certificate.json is monitor.json, that
-    of risk.json is risk.monitor.json.
+    of risk.json is risk.monitor.json. The folder's model scores the rows unless a column does.
     """
     place = Path(place)
     path = place / _CERTIFICATE if place.is_dir() else place
@@ -66,45 +64,60 @@ def watch_table(
             "JSON file with a certificate, and is not."
         )
     state = path.with_name(_STATE if path.name == _CERTIFICATE else f"{path.stem}.{_STATE}")
-    with _locked(state):
-        certificate = _read_object(path)
-        monitor = Monitor(Certificate.from_dict(certificate))
-        if place.is_dir() and monitor.certificate.n_clusters is not None:
-            cluster = read_folder(place).cluster_column(cluster)
-        if when is not None and cluster is not None:
+    before = state.read_bytes() if state.is_file() else b""
+    certificate = read_json(path.read_bytes(), f"'{path}'")
+    begun = read_json(before or b"{}", f"'{state}'")
+    monitor = Monitor(Certificate.from_dict(certificate))
+    if begun:
+        if begun.get("certificate") != certificate:
             raise InvalidInputError(
-                f"--when must go without clusters, got them by '{cluster}': all rows of an id "
-                "count in one step, whatever their dates. Leave out --when, and count one month's "
-                "file at a time."
+                f"'{state}' must watch the certificate in '{path}', and watches another. Move "
+                "it away to begin anew."
             )
-        begun: Mapping[str, Any] = _read_object(state) if state.is_file() else {}
-        if begun:
-            if begun.get("certificate") != certificate:
-                raise InvalidInputError(
-                    f"'{state}' must watch the certificate in '{path}', and watches another. Move "
-                    "it away to begin anew."
-                )
-            monitor = Monitor.from_dict(begun)
-        files, months = list(begun.get("files", ())), dict(begun.get("months", {}))
-        if str(source) != "-":
-            with Path(source).open("rb") as file:
-                digest = hashlib.file_digest(file, "sha256").hexdigest()
-            if digest in files:
-                note = f"'{source}' has been counted before and is not counted again."
-                return Watched(monitor, state, [note], months)
-            files.append(digest)
-        labels = monitor.certificate.labels
-        keep = [name for name in (when, cluster) if name is not None]
-        y, scores, frame, notes = read_labelled(place, source, label, score, keep, labels, reading)
-        if when is None:
-            ids = None if cluster is None else with_gaps(frame[cluster]).to_numpy(dtype=object)
-            monitor.update(y, scores, cluster=ids)
-        else:
-            notes += _count_months(monitor, months, y, scores, frame[when])
-        write_whole(
-            state, json.dumps(monitor.to_dict() | {"files": files, "months": months}) + "\n"
+        monitor = Monitor.from_dict(begun)
+    if place.is_dir():
+        folder = read_folder(place)
+        label = label or folder.target
+        if monitor.certificate.n_clusters is not None:
+            cluster = folder.cluster_column(cluster)
+    elif label is None or score is None:
+        raise InvalidInputError(
+            f"'{place}' does not say where labels and scores stand. Say it with --label and "
+            "--score."
         )
-        return Watched(monitor, state, notes, months)
+    if when is not None and cluster is not None:
+        raise InvalidInputError(
+            f"--when must go without clusters, got them by '{cluster}': all rows of an id count in "
+            "one step, whatever their dates. Leave out --when, and count a month's file at a time."
+        )
+    files, months = list(begun.get("files", ())), dict(begun.get("months", {}))
+    if str(source) != "-":
+        files.append(hashlib.sha256(Path(source).read_bytes()).hexdigest())
+        if files[-1] in files[:-1]:
+            note = f"'{source}' has been counted before and is not counted again."
+            return Watched(monitor, state, [note], months)
+    keep = [name for name in (label, when, cluster) if name is not None]
+    notes: list[str] = []
+    if score is None:
+        frame, notes = predict_table(place, source, keep=keep, reading=reading)
+        scores = frame["score"].to_numpy()
+    else:
+        frame = read_frame(source, [score, *keep], reading=reading)
+        cells = read_cells(frame[score], Spelling(), score, str(source))
+        scores = cells.to_numpy(dtype=np.float64)
+    y = read_labels(frame[label], monitor.certificate.labels)
+    if when is None:
+        ids = None if cluster is None else with_gaps(frame[cluster]).to_numpy(dtype=object)
+        monitor.update(y, scores, cluster=ids)
+    else:
+        notes += _count_months(monitor, months, y, scores, frame[when])
+    if before != (state.read_bytes() if state.is_file() else b""):
+        raise InvalidInputError(
+            f"One call at a time must count into '{state}', and another one did meanwhile. Nothing "
+            "was counted. Run this again."
+        )
+    write_whole(state, json.dumps(monitor.to_dict() | {"files": files, "months": months}) + "\n")
+    return Watched(monitor, state, notes, months)
 
 
 def _count_months(
@@ -127,68 +140,9 @@ def _count_months(
         before = np.array([monitor.n_samples, monitor.wrong])
         monitor.update(y[rows], scores[rows], dates[rows].astype(str))
         added = np.array([monitor.n_samples, monitor.wrong]) - before
-        n, wrong = added + np.array(months.get(month, {}).get("counts", [[0, 0], [0, 0]]))
-        months[month] = {"counts": [n.tolist(), wrong.tolist()], "evidence": list(monitor.e_values)}
+        counts = added + np.array(months.get(month, {}).get("counts", [[0, 0], [0, 0]]))
+        months[month] = {"counts": counts.tolist(), "evidence": list(monitor.e_values)}
     return notes
-
-
-@contextmanager
-def _locked(state: Path) -> Iterator[None]:
-    """Let one call at a time count: what another one writes meanwhile would be lost."""
-    lock = state.with_name(f".{state.name}.lock")
-    try:
-        os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-    except FileExistsError:
-        raise InvalidInputError(
-            f"One call at a time must count into '{state}', and '{lock}' says that another is at "
-            "it. Nothing was counted. Run this again later; if no other call is running, delete "
-            "that file."
-        ) from None
-    try:
-        yield
-    finally:
-        lock.unlink(missing_ok=True)
-
-
-def _read_object(path: Path) -> Mapping[str, Any]:
-    stored = read_json(path.read_bytes(), f"'{path}'")
-    if not isinstance(stored, Mapping):
-        raise InvalidInputError(f"'{path}' must hold a JSON object, and does not.")
-    return stored
-
-
-def read_labelled(
-    place: Path,
-    source: str | Path,
-    label: str | None,
-    score: str | None,
-    keep: Sequence[str],
-    labels: Sequence[Any],
-    reading: Reading,
-) -> tuple[Any, Any, Any, list[str]]:
-    """Return labels, scores, a frame with columns to keep, and notes.
-
-    The folder's model scores the rows unless a column has their scores.
-    """
-    if label is None:
-        if not place.is_dir():
-            raise InvalidInputError(
-                f"'{place}' does not say where labels stand. Say it with --label."
-            )
-        label = read_folder(place).target
-    keep = [label, *keep]
-    notes: list[str] = []
-    if score is not None:
-        frame = read_frame(source, [score, *keep], reading=reading)
-        scores = read_cells(frame[score], Spelling(), score, str(source))
-    elif place.is_dir():
-        frame, notes = predict_table(place, source, keep=keep, reading=reading)
-        scores = frame["score"]
-    else:
-        raise InvalidInputError(
-            "A certificate alone cannot score rows. Say with --score which column has their scores."
-        )
-    return read_labels(frame[label], labels), scores.to_numpy(dtype=np.float64), frame, notes
 
 
 def read_labels(column: Any, labels: Sequence[Any]) -> Any:
@@ -209,22 +163,16 @@ def read_dates(column: Any) -> Any:
     """Return a column of dates; a time of day is left out."""
     import pandas as pd
 
-    cells = with_gaps(column)
-    lacking = int(cells.isna().sum())
-    if lacking:
-        raise InvalidInputError(
-            f"Every row must have a date, but column '{column.name}' lacks {lacking}."
-        )
-    texts = cells.astype(str).str.strip().str.split("[T ]", n=1, regex=True).str[0]
-    ways = [pd.to_datetime(texts, format=way, errors="coerce") for way in _DATES]
-    ways = [dates for dates in ways if dates.notna().all()]
-    if not ways or any((dates != ways[0]).any() for dates in ways[1:]):
-        why = "and these can be read in two ways" if ways else "and not all are"
-        raise InvalidInputError(
-            f"Dates must be written as 2026-03-31 or 31.03.2026, {why}, got '{texts.iloc[0]}' in "
-            f"column '{column.name}'. Write the year first."
-        )
-    return ways[0].to_numpy(dtype="datetime64[D]")
+    texts = pd.Series([re.split("[T ]", str(cell).strip())[0] for cell in column])
+    ways = [pd.to_datetime(texts, format=f, errors="coerce") for f in ("%Y-%m-%d", "%d.%m.%Y")]
+    for dates in ways:
+        if dates.notna().all():
+            return dates.to_numpy(dtype="datetime64[D]")
+    wrong = texts[min(ways, key=lambda dates: dates.isna().sum()).isna()].iloc[0]
+    raise InvalidInputError(
+        f"Dates must be written as 2026-03-31 or 31.03.2026, all in one way, got '{wrong}' in "
+        f"column '{column.name}'. Write the year first."
+    )
 
 
 def certify_table(
@@ -241,20 +189,18 @@ def certify_table(
     Arguments are the options of ``boundshift certify``. Rows that the model was trained on certify
     nothing, and a warning says how many there are.
     """
-    read = read_folder(Path(folder))
-    independent = cluster == "none"
-    model, columns, cluster = read.model, read.columns, read.cluster_column(cluster)
-    name = read.target if label is None else label
-    names = [*columns.features, name, *([] if cluster is None else [cluster])]
+    fit = read_folder(Path(folder))
+    name, by = label or fit.target, fit.cluster_column(cluster)
     ids: list[str] = []
-    if cluster is None and not independent:
-        there = columns if str(source) == "-" else column_names(source, reading)
+    if by is None and cluster != "none":
+        there = fit.columns if str(source) == "-" else column_names(source, reading)
         ids = [each for each in there if each != name and rank_id(each, sys.maxsize)]
-    frame = read_frame(source, list(dict.fromkeys(names)), ids, reading=reading)
-    y = read_labels(frame[name], model.boundary_.labels)
-    X = as_features(frame, columns, str(source))
-    groups = None if cluster is None else with_gaps(frame[cluster]).to_numpy(dtype=object)
-    found = model.certify(X, np.array(y.tolist()), confidence, cluster=groups)
+    names = [*fit.columns.features, name, *([] if by is None else [by])]
+    frame = read_frame(source, list(dict.fromkeys(names)), ids, reading)
+    y = read_labels(frame[name], fit.model.boundary_.labels)
+    X = as_features(frame, fit.columns, str(source))
+    groups = None if by is None else with_gaps(frame[by]).to_numpy(dtype=object)
+    found = fit.model.certify(X, np.array(y.tolist()), confidence, cluster=groups)
     for each in ids:
         if each in frame and found.certified:
             known = with_gaps(frame[each]).dropna().astype(str).tolist()
