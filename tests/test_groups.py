@@ -1,4 +1,4 @@
-"""Boundaries by group: their formula, their table, and that shrinkage helps small groups."""
+"""Boundaries by group: their formula, and that shrinkage helps small groups."""
 
 import numpy as np
 import pytest
@@ -74,7 +74,7 @@ def test_probabilities_are_decided_on_their_log_odds(rows, curve, m):
     assert {b.scale for b in found.values()} == {"probability"}
     for group, boundary in found.items():
         assert boundary.threshold == pytest.approx(expit(expected[group].threshold), rel=1e-6)
-        assert found.counts[group] == expected.counts[group]
+        assert found[group].wrong == expected[group].wrong
     np.testing.assert_array_equal(found.predict(p, by), expected.predict(odds, by))
 
 
@@ -115,25 +115,11 @@ def test_predictions_follow_the_group_and_others_the_common_boundary(rows):
     assert found.predict([found.common.threshold + 1e-9], [None]).tolist() == [1]
 
 
-def test_the_table_counts_rows(rows):
-    y, s, by = rows
-    found = find_boundaries(y, s, by)
-    predicted = found.predict(s, by)
-    for line in found.table():
-        mine = by == line["group"]
-        assert line["rows"] == mine.sum()
-        assert line["flagged"] == pytest.approx(predicted[mine].mean())
-        assert line["precision"] == pytest.approx(y[mine & (predicted == 1)].mean())
-        assert line["miss_rate"] == pytest.approx(1 - predicted[mine & (y == 1)].mean())
-        assert line["false_alarm_rate"] == pytest.approx(predicted[mine & (y == 0)].mean())
-
-
 def test_a_group_without_a_class_has_the_common_boundary(rows):
     y, s, by = rows
     by = np.where((y == 0) & (np.arange(len(y)) < 5), "quiet", by)
     found = find_boundaries(y, s, by)
     assert found["quiet"] == found.common
-    assert np.isnan(next(r for r in found.table() if r["group"] == "quiet")["miss_rate"])
     with pytest.warns(BoundaryWarning, match="need a second look"):
         promised = find_boundaries(y, s, by, rule=Floors(recall=0.5))
     assert promised["quiet"].status is Status.UNMET

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -30,15 +29,6 @@ ROWS = 20.0
 _BY = "Pass the column that names the group of each row."
 
 
-class GroupCounts(NamedTuple):
-    """Rows of a group: negative and positive ones, and those of each on the wrong side."""
-
-    negatives: int
-    positives: int
-    false_alarms: int
-    misses: int
-
-
 @dataclass(frozen=True)
 class GroupBoundaries(Record, Mapping[Any, Boundary]):
     """The boundary of each group, and the common one for unknown groups.
@@ -46,11 +36,9 @@ class GroupBoundaries(Record, Mapping[Any, Boundary]):
     Parameters
     ----------
     boundaries : dict
-        From each group to its boundary.
+        From each group to its boundary, with the errors among the group's rows.
     common : Boundary
         Of all rows together.
-    counts : dict
-        From each group to its counts of rows.
     rows : float
         Rows of a class at which a group's own rows and all rows have equal weight; 0 if nothing
         was shrunk.
@@ -66,7 +54,6 @@ class GroupBoundaries(Record, Mapping[Any, Boundary]):
 
     boundaries: dict[Any, Boundary]
     common: Boundary
-    counts: dict[Any, GroupCounts]
     rows: float
 
     _format: ClassVar[str] = "boundshift.groups"
@@ -100,29 +87,6 @@ class GroupBoundaries(Record, Mapping[Any, Boundary]):
         is_positive = scores > np.array(found)[codes]
         return np.asarray(np.array(self.common.labels)[is_positive.astype(np.intp)])
 
-    def table(self) -> list[dict[str, Any]]:
-        """Return a row for each group: threshold, errors, share flagged, precision and status.
-
-        They are counted among the rows that decided. A share of no rows is NaN.
-        """
-        rows = []
-        for group, (negatives, positives, false_alarms, misses) in self.counts.items():
-            flagged, n = false_alarms + positives - misses, negatives + positives
-            rows.append(
-                {
-                    "group": group,
-                    "rows": n,
-                    "positives": positives,
-                    "threshold": self[group].threshold,
-                    "false_alarm_rate": false_alarms / negatives if negatives else math.nan,
-                    "miss_rate": misses / positives if positives else math.nan,
-                    "flagged": flagged / n,
-                    "precision": (positives - misses) / flagged if flagged else math.nan,
-                    "status": self[group].status.name,
-                }
-            )
-        return rows
-
 
 def find_boundaries(
     y_true: ArrayLike,
@@ -137,10 +101,9 @@ def find_boundaries(
 ) -> GroupBoundaries:
     r"""Find a boundary for each group of rows: each site, each device, each sex.
 
-    The boundary of a small group is shrunk towards that of all rows. Different boundaries for
-    different groups do not guarantee fairness. Where groups differ, equal error rates, equal
-    precision and equal shares flagged exclude each other. No rule can say which of them matters,
-    and some attributes must not be used for decisions at all.
+    The boundary of a small group is shrunk towards that of all rows. Different boundaries do not
+    guarantee fairness. Where groups differ, equal error rates, equal precision and equal shares
+    flagged exclude each other, and some attributes must not be used for decisions at all.
 
     Parameters
     ----------
@@ -203,7 +166,7 @@ def find_boundaries(
     everyone = ScoreSample.from_rows(is_positive, scores, labels).on_scale(scale)
     common = decide(everyone, curve, rule)
     share, units = is_positive.mean(), everyone.from_units(scores)
-    boundaries, counts = {}, {}
+    boundaries = {}
     groups, codes = _encode(given)
     for code, group in enumerate(groups):
         rows_of = [(codes == code) & (is_positive == side) for side in (False, True)]
@@ -221,9 +184,7 @@ def find_boundaries(
                 "common boundary stands in. Collect rows of both classes there."
             )
             boundary = restate(common, Status.UNMET, why)
-        above, below = sample.count_wrong(sample.from_units([boundary.threshold]))
         boundaries[group] = boundary
-        counts[group] = GroupCounts(*sample.n_samples, int(above[0]), int(below[0]))
     doubts = [(group, b) for group, b in boundaries.items() if b.needs_a_look]
     if doubts:
         group, boundary = doubts[0]
@@ -233,7 +194,7 @@ def find_boundaries(
             BoundaryWarning,
             stacklevel=2,
         )
-    return GroupBoundaries(boundaries, common, counts, m)
+    return GroupBoundaries(boundaries, common, m)
 
 
 @dataclass(frozen=True, eq=False)

@@ -97,7 +97,7 @@ CHANGES = {
     Certificate: [{"error_bounds": 0.1}, {"confidence": "0.95"}, {"status": "guaranteed"}],
     GroupBoundaries: [
         {"version": 2}, {"common": None}, {"boundaries": {}}, {"boundaries": ["a"]},
-        {"counts": {"labels": ["a"], "values": []}},
+        {"boundaries": {"labels": ["a"], "values": []}},
     ],
     Monitor: [{"classes": None}, {"rows": "5"}, {"threshold": "x"}, {"certificate": {}}],
 }  # fmt: skip

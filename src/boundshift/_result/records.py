@@ -83,38 +83,28 @@ class Record:
 
 
 @dataclass(frozen=True)
-class _UnknownCurve(ErrorCurve):
-    """Settings that are kept as stored, since this installation has no class for their name."""
+class _Unknown(ErrorCurve, Rule):
+    """A curve or rule kept as stored, since this installation has no class for its name."""
 
     name = "unknown"
     claim = Claim.NOMINAL
     settings: tuple[tuple[str, Any], ...] = ()
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
-        raise _not_known(self.settings)
-
-
-@dataclass(frozen=True)
-class _UnknownRule(Rule):
-    name = "unknown"
-    settings: tuple[tuple[str, Any], ...] = ()
+        raise InvalidInputError(
+            f"A stored curve or rule must be one of {', '.join(_KNOWN)} to be evaluated, got "
+            f"{dict(self.settings)!r}. Pass the object of the module that has it."
+        )
 
     def value(self, negative: Any, positive: Any, n_samples: tuple[float, float]) -> Any:
-        raise _not_known(self.settings)
-
-
-def _not_known(settings: tuple[tuple[str, Any], ...]) -> InvalidInputError:
-    return InvalidInputError(
-        f"A stored curve or rule must be one of {', '.join(_KNOWN)} to be evaluated, got "
-        f"{dict(settings)!r}. Pass the object of the module that has it."
-    )
+        return self.errors(None)  # type: ignore[arg-type]
 
 
 def _encode(value: Any, *, as_text: bool = False) -> Any:
     """Return a value as JSON can carry it; as text, if asked for, where it cannot."""
     if isinstance(value, Record):
         return value.to_dict()
-    if isinstance(value, _UnknownCurve | _UnknownRule):
+    if isinstance(value, _Unknown):
         return dict(value.settings)
     if isinstance(value, Status):
         return value.name
@@ -207,7 +197,7 @@ def _parse(hint: Any, value: Any, name: str) -> Any:
     if hint is Status:
         return Status[value]
     if issubclass(hint, ErrorCurve | Rule):
-        return _restore(value, _UnknownCurve if issubclass(hint, ErrorCurve) else _UnknownRule)
+        return _restore(value)
     if issubclass(hint, Record):
         return hint.from_dict(value)
     if hint in (str, bool):
@@ -217,10 +207,10 @@ def _parse(hint: Any, value: Any, name: str) -> Any:
     return _decode_fields(hint, value)
 
 
-def _restore(stored: Any, unknown: Any) -> Any:
+def _restore(stored: Any) -> Any:
     """Return the curve, rule or solver of a name and its settings."""
     if stored["name"] not in _KNOWN or stored["name"] == "metric":
-        return unknown(tuple(stored.items()))
+        return _Unknown(tuple(stored.items()))
     cls = _KNOWN[stored["name"]]
     taken = {f.name for f in fields(cls)} & set(stored)
     return cls(**{key: _restore_setting(stored[key]) for key in taken})
@@ -229,7 +219,7 @@ def _restore(stored: Any, unknown: Any) -> Any:
 def _restore_setting(value: Any) -> Any:
     if isinstance(value, Mapping):
         if "name" in value:
-            return _restore(value, _UnknownRule)
+            return _restore(value)
         return dict(zip(value["labels"], value["values"], strict=True))
     return tuple(value) if isinstance(value, list) else value
 
