@@ -155,8 +155,8 @@ def test_joint_is_pairwise_for_the_paper_whose_errors_are_counted(three):
     [
         ({"rule": Cost()}, "must treat classes alike where there are more"),
         ({"rule": Floors(recall=0.9), "multi_class": "pairwise"}, "must treat classes alike"),
-        ({"curve": SupportRadius(alpha=(1, 2))}, "`alpha` must be one number where"),
-        ({"curve": SupportRadius(class_weight=(1, 2))}, "`class_weight` must be one"),
+        ({"curve": SupportRadius(alpha=(1, 2))}, "must treat classes alike"),
+        ({"curve": SupportRadius(class_weight=(1, 2))}, "must treat classes alike"),
         ({"pos_label": 1}, "`pos_label` must be None with more than two"),
     ],
 )
@@ -255,10 +255,7 @@ def test_no_order_of_the_labels_changes_the_biases(strategy, curve, rule, sizes)
         np.testing.assert_allclose(after[number], before, rtol=0, atol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [([np.nan] * 3, "1 rows of NaN and 0 infinite"), ([np.inf, 0, 1], "0 rows of NaN and 1 inf")],
-)
-def test_rows_without_scores_are_refused(bad, message):
-    with pytest.raises(InvalidInputError, match=message):
+@pytest.mark.parametrize("bad", [[np.nan] * 3, [np.inf, 0, 1]])
+def test_rows_without_scores_are_refused(bad):
+    with pytest.raises(InvalidInputError, match="1 rows that are infinite or all NaN"):
         find(np.arange(3), np.array([[0.0, 1, 2], bad, [2, 1, 0]]))

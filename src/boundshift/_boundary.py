@@ -16,16 +16,8 @@ from boundshift._search import Found, gap_edges, middle, search_gaps
 from boundshift._status import Status
 from boundshift._typing import FloatArray
 from boundshift._validation import are_signs, as_row_cost, as_rows, own_cost
-from boundshift.curves import (
-    Blend,
-    ClopperPearson,
-    CountCurve,
-    Empirical,
-    ErrorCurve,
-    PairCurve,
-    as_curve,
-)
-from boundshift.curves._base import Solution, status_of
+from boundshift.curves import Blend, ClopperPearson, CountCurve, Empirical, ErrorCurve, as_curve
+from boundshift.curves._base import PairCurve, Solution, status_of
 from boundshift.curves._clusters import Betting, order_clusters
 from boundshift.curves._counts import ConfidenceCurve
 from boundshift.curves._floors import describe_unmet, most_wrong
@@ -67,9 +59,8 @@ def find_boundary(
         from :mod:`boundshift.rules`, such as ``Cost(false_negative=20)`` or
         ``Floors(recall=0.9)``. None is the curve's own: "sum" for the paper's, else "g-mean".
     pos_label : label, default=None
-        The positive class. None takes the greater label, to which scores of scikit-learn point,
-        while BoundShiftClassifier takes the rarer one of labels other than 0, 1, -1. Words need
-        it where the rule is not symmetric in the classes.
+        The positive class. None takes the greater label, to which scores of scikit-learn point.
+        Words need it where the rule is not symmetric in the classes.
     sample_weight : array-like of shape (n_samples,), default=None
         How often each row counts: a weight of 2 is the row twice, fractions are allowed, and
         nothing is rescaled. Curves that count rows refuse weights.
@@ -102,13 +93,11 @@ def find_boundary(
     both recalls; among those nearly as good it has the fewest errors of the larger class. See
     :class:`~boundshift.curves.Blend` and :class:`~boundshift.rules.GMean`.
 
-    Scores :math:`p s + q` with :math:`p > 0` have the boundary :math:`p t + q`, a mirrored
-    problem the mirrored boundary, and the order of the rows does not matter. For probabilities
-    this holds of their log-odds :math:`\ln(p / (1 - p))`. An exact 0 counts as half the odds of
-    the least positive score, an exact 1 as twice the odds of the largest below 1. Curves that
-    count rows find the same gap between two scores either way; the threshold is the middle of the
-    gap by log-odds. It lies in [0, 1], unless rows with a probability of exactly 0 are to be
-    flagged, which takes a threshold below 0.
+    Scores :math:`p s + q` with :math:`p > 0` have the boundary :math:`p t + q`, and a mirrored
+    problem the mirrored one. For probabilities this holds of their log-odds
+    :math:`\ln(p / (1 - p))`. An exact 0 counts as half the odds of the least positive score, an
+    exact 1 as twice the odds of the largest below 1. The threshold lies in [0, 1], unless rows
+    with a probability of exactly 0 are to be flagged, which takes one below 0.
 
     Examples
     --------
@@ -127,13 +116,6 @@ def find_boundary(
 
     >>> round(find_boundary(labels, scores, curve="authors").threshold, 2)
     -0.31
-
-    A check-up costs 1 for everybody, and a missed patient 5 to 50, depending on the patient:
-
-    >>> costs = np.column_stack([np.ones(1010), rng.uniform(5, 50, 1010)])
-    >>> found = find_boundary(labels, scores, pos_label="sick", row_cost=costs)
-    >>> round(found.threshold, 2), found.wrong
-    (0.59, (2, 0))
     """
     if cluster is not None:
         if curve is not None or row_cost is not None or sample_weight is not None:
@@ -207,14 +189,14 @@ def _solve_one_class(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Solu
     """
     i = 0 if sample.negative.n else 1
     name, label, other = ("specificity", "recall")[i], sample.labels[i], sample.labels[1 - i]
-    is_floor = isinstance(rule, Floors) and [*rule.asked] == [name] and rule.then is None
-    if not (is_floor and isinstance(curve, CountCurve)):
+    if not (isinstance(rule, Floors) and [*rule.asked] == [name] and rule.then is None) or (
+        not isinstance(curve, CountCurve)
+    ):
         raise InvalidInputError(
             f"`rule` must be Floors({name}=0.9) or the like, with a curve that counts rows, where "
             f"only class {label!r} has rows, got {rule!r} and {curve!r}. Pass rows of class "
             f"{other!r}, too."
         )
-    assert isinstance(rule, Floors)
     curve.check_floors(rule)
     floor, n = rule.asked[name], sample.n_samples[i]
     allowed = most_wrong(curve.bound, n, 1.0 - floor)
@@ -232,8 +214,7 @@ def _solve_one_class(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Solu
         missed = describe_unmet(rule, {name: error - 1.0 + floor}, sample.n_samples, delta)
         return Solution(found, Status.UNMET, detail=f"{missed} {unknown}")
     how = "as counted" if delta is None else f"promised with {1 - delta:.4g} confidence"
-    end = ("lowest", "highest")[i]
-    detail = f"The {end} boundary with a {name} of at least {floor:g}, {how}. {unknown}"
+    detail = f"The {name} is at least {floor:g}, {how}. {unknown}"
     return Solution(found, Status.OPTIMAL, detail=detail)
 
 

@@ -4,23 +4,19 @@ The prediction is :math:`\arg\max_k (s_k + b_k)`, so a pair of classes is decide
 :math:`s_j - s_i` at the threshold :math:`b_i - b_j`. With two classes that is the binary method.
 
 "pairwise" gives each pair its own threshold :math:`t_{ij}` and finds biases with
-:math:`b_i - b_j \approx t_{ij}` by weighted least squares, a small Laplacian system. It treats a
-pair whose classes lie far apart, where the threshold hardly matters, like one whose classes
-overlap. "joint" asks the curves instead: its biases minimise
+:math:`b_i - b_j \approx t_{ij}` by weighted least squares. "joint" minimises
 
 .. math:: \sum_{i<j} -\ln\left(1 - V_{ij}(b_i - b_j)\right),
 
 with the rule's value :math:`V_{ij}` of a pair, from 0 where no error is claimed to 1 where all is
-wrong. With the rule "g-mean" that is the product of all recalls between pairs; with two classes
-the minimum is that of the rule itself.
+wrong. With the rule "g-mean" that is the product of all recalls between pairs.
 
 Rules that name the classes, :class:`~boundshift.CostMatrix` and :class:`~boundshift.ClassFloors`,
 count rows. With all biases but one fixed, each row changes class at one value of that bias, so the
 losses of all classes are step functions of it, known exactly.
 
 Both searches are one coordinate descent: each bias in turn moves to its best place, while the loss
-falls. A descent may end in another minimum if the classes come in another order, so the rows decide
-the order of the classes, not their labels.
+falls. The rows decide the order of the classes, not their labels.
 """
 
 from __future__ import annotations
@@ -44,12 +40,10 @@ from boundshift.curves._uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import ClassFloors, GMean, Rule
 
-Pair = tuple[int, int]
-Samples = dict[Pair, ScoreSample]
+Samples = dict[tuple[int, int], ScoreSample]
 Strategy = Literal["joint", "pairwise", "own"]
-Value = Callable[[FloatArray], FloatArray]
-"""From mean losses, classes in the last dimension, to what is minimised."""
-Profile = tuple[FloatArray, Callable[[FloatArray], FloatArray]]
+Function = Callable[[FloatArray], FloatArray]
+Profile = tuple[FloatArray, Function]
 """Ascending places of one bias, the others fixed, and the function from places to losses."""
 
 # A pair's loss is tabulated at this many quantiles of either class, and between the neighbours of
@@ -98,14 +92,20 @@ def find_biases(
     no class is the rare one in every pair. "joint" is "pairwise" for the curve "support", whose
     optimum is not that of a curve. "own" solves nothing and leaves all biases zero.
     """
-    unknown = int(np.isnan(scores).all(axis=1).sum())
-    if unknown or np.isinf(scores).any():
+    bad = np.isinf(scores).any(axis=1) | np.isnan(scores).all(axis=1)
+    if bad.any():
         raise InvalidInputError(
             "`scores` must be finite, or NaN for a class that the model did not know, got "
-            f"{unknown} rows of NaN and {int(np.isinf(scores).sum())} infinite values. Drop those "
-            "rows."
+            f"{int(bad.sum())} rows that are infinite or all NaN. Drop those rows."
         )
-    _check_symmetric(curve, rule)
+    settings = (curve.alpha, curve.class_weight) if isinstance(curve, SupportRadius) else ()
+    if not rule.symmetric or any(first != second for first, second in settings):  # type: ignore[misc]
+        raise InvalidInputError(
+            "`rule` and `curve` must treat classes alike where there are more than two, got "
+            f"{rule!r} and {curve!r}, which are about one positive class. Use 'g-mean', 'sum' or "
+            "'minimax'; CostMatrix(costs, labels) or ClassFloors(recall={label: floor}), which "
+            "name every class; or a classifier for each class that matters, fitted on y == label."
+        )
     is_joint = strategy == "joint" and not isinstance(curve, SupportRadius)
     if is_joint and isinstance(rule, GMean):
         rule = GMean(tolerance=0)
@@ -122,14 +122,12 @@ def find_biases(
         biases = _reconcile({k: s.found.threshold for k, s in solved.items()}, samples, len(counts))
     if strategy != "own":
         _favour_few(biases, counts, samples)
-    boundaries = {
-        sample.labels: _boundary_at(biases[i] - biases[j], sample, curve, rule, statuses[i, j])
-        for (i, j), sample in samples.items()
-    }
-    if strategy == "own":
-        kept = {pair: restate(boundary, Status.KEPT) for pair, boundary in boundaries.items()}
-        return ClassBiases(biases, kept, [Status.KEPT])
-    return ClassBiases(biases, boundaries, list(statuses.values()))
+    boundaries = {}
+    for (i, j), sample in samples.items():
+        found = _boundary_at(biases[i] - biases[j], sample, curve, rule, statuses[i, j])
+        boundaries[sample.labels] = restate(found, Status.KEPT) if strategy == "own" else found
+    told = [Status.KEPT] if strategy == "own" else list(statuses.values())
+    return ClassBiases(biases, boundaries, told)
 
 
 def pair_boundaries(
@@ -146,24 +144,6 @@ def pair_boundaries(
         )
         for (i, j), sample in _pair_samples(y, scores, labels).items()
     }
-
-
-def _check_symmetric(curve: ErrorCurve, rule: Rule) -> None:
-    """Raise if the answer would depend on the order of the labels."""
-    if not rule.symmetric:
-        raise InvalidInputError(
-            "`rule` must treat classes alike where there are more than two, got "
-            f"{rule!r}, which is about one positive class. Use 'g-mean', 'sum' or 'minimax'; "
-            "CostMatrix(costs, labels) or ClassFloors(recall={label: floor}), which name every "
-            "class; or a classifier for each class that matters, fitted on y == label."
-        )
-    settings = ("alpha", "class_weight") if isinstance(curve, SupportRadius) else ()
-    for name in settings:
-        if len(set(getattr(curve, name))) > 1:
-            raise InvalidInputError(
-                f"`{name}` must be one number where there are more than two classes, got "
-                f"{getattr(curve, name)!r}, which tells a positive class from a negative one."
-            )
 
 
 # --- Pairs of classes -----------------------------------------------------------------------------
@@ -208,7 +188,9 @@ def _boundary_at(
     )
 
 
-def _reconcile(thresholds: Mapping[Pair, float], samples: Samples, n_classes: int) -> FloatArray:
+def _reconcile(
+    thresholds: Mapping[tuple[int, int], float], samples: Samples, n_classes: int
+) -> FloatArray:
     r"""Solve :math:`b_i - b_j \approx t_{ij}` by weighted least squares.
 
     A threshold's variance falls with the rows of the smaller class.
@@ -337,11 +319,7 @@ def _descend(
 
 
 def _middle_of_least(values: FloatArray, *, counted: bool = False) -> int:
-    """Return the middle of the first run of least values, or of the longest one.
-
-    Counted values are equal up to a relative error, and their runs are gaps between rows, of
-    which the longest is taken.
-    """
+    """Return the middle of the first run of least values; if counted, of the longest one."""
     same = _SAME * abs(values.min()) if counted else _SAME
     least = np.concatenate([[False], values <= values.min() + same, [False]])
     edges = np.flatnonzero(np.diff(least.astype(np.int8)))
@@ -366,7 +344,7 @@ def search_biases(
     y: IndexArray,
     scores: FloatArray,
     costs: FloatArray,
-    value: Value,
+    value: Function,
     starts: Sequence[FloatArray] = (),
 ) -> FloatArray:
     """Return the best biases by counting, for a value of all classes' mean losses.
@@ -421,8 +399,6 @@ class ClassRows(NamedTuple):
 
 
 class FloorBiases(NamedTuple):
-    """One bias per class, whether floors are promised there, and why not."""
-
     biases: FloatArray
     status: Status
     detail: str

@@ -51,15 +51,13 @@ _NEAR = 1 << 12
 class Scores:
     """The scores of one class as entries in ascending order.
 
-    A row is an entry, and so is a weighted row, a bin of rows or a resampled row. Ranks start at
-    0; an entry that counts c times has c of them. An integer count is a number of rows, a float a
-    weight, which counts as a frequency; None is one row each. The ends are the least and the
-    largest score that an entry may hold, None if every score is known.
+    An entry is a row, a weighted row, a bin of rows or a resampled row. Ranks start at 0; an entry
+    that counts c times has c of them.
     """
 
     value: FloatArray
-    count: NDArray[Any] | None = None
-    ends: tuple[FloatArray, FloatArray] | None = None
+    count: NDArray[Any] | None = None  # numbers of rows, or weights if floats; None: one row each
+    ends: tuple[FloatArray, FloatArray] | None = None  # of bins; None: every score is known
 
     @cached_property
     def _before(self) -> NDArray[Any]:
@@ -99,13 +97,13 @@ class Scores:
     def maximum(self) -> float:
         return float((self.value if self.ends is None else self.ends[1])[-1])
 
+    def _mean(self, amounts: FloatArray, rows: float) -> float:
+        return float(amounts.sum() if self.count is None else self.count @ amounts) / rows
+
     @cached_property
     def mean(self) -> float:
         # A common offset costs no digits.
-        return self.median + self._total(self.value - self.median) / float(self.n)
-
-    def _total(self, amounts: FloatArray) -> float:
-        return float(amounts.sum() if self.count is None else self.count @ amounts)
+        return self.median + self._mean(self.value - self.median, self.n)
 
     @cached_property
     def median(self) -> float:
@@ -126,7 +124,7 @@ class Scores:
         deviation = self.value - self.mean
         # Squares of huge deviations would overflow, those of tiny ones vanish.
         unit = float(np.abs(deviation[[0, -1]]).max())
-        return unit * math.sqrt(self._total((deviation / unit) ** 2) / (self.n - 1))
+        return unit * math.sqrt(self._mean((deviation / unit) ** 2, self.n - 1))
 
     def count_at_most(self, t: ArrayLike) -> Any:
         return self._before[np.searchsorted(self.value, t, side="right")]
@@ -144,8 +142,7 @@ class Scores:
         return self.value, self.count
 
     def as_points(self) -> Scores:
-        """Return entries that answer without looking at the data again."""
-        return self
+        return self  # entries that answer without looking at the data again
 
     def binned(self, low: float, high: float, cell: float) -> FloatArray:
         """Return the counts at nodes a cell apart, by linear binning.
@@ -314,8 +311,7 @@ class ScoreSample:
     ) -> ScoreSample:
         """Collect and sort labelled scores.
 
-        With ``symmetric=False``, for rules that are not symmetric in the classes, words as labels
-        need a `pos_label`. Rows without weight are left out.
+        Words as labels need a `pos_label` unless `symmetric`. Rows without weight are left out.
         """
         weight = None
         if sample_weight is not None:
@@ -349,11 +345,7 @@ class ScoreSample:
         return cls(classes[0], classes[1], labels)
 
     def on_scale(self, scale: Scale) -> ScoreSample:
-        """Return the sample on which to decide: on log-odds where its scores are probabilities.
-
-        With "auto" they are if all lie in [0, 1], unless all are the same or none lies inside:
-        hard labels have no odds. Those are decided as given, and everything is with "raw".
-        """
+        """Return the sample on which to decide: on log-odds where its scores are probabilities."""
         log_odds = self.find_log_odds() if self.are_probabilities(scale) else None
         if log_odds is None:
             return self
@@ -371,7 +363,6 @@ class ScoreSample:
         return low >= 0 and high <= 1
 
     def find_log_odds(self) -> LogOdds | None:
-        """Return how scores in [0, 1] become log-odds, None if all are the same or hard labels."""
         ends = np.concatenate([c.between(0.0, 1.0) for c in self.classes])
         if not len(ends):
             return None
@@ -445,7 +436,6 @@ class ScoreSample:
         return np.repeat(np.array(self.labels), self.n_samples), np.concatenate(scores)
 
     def count_wrong(self, t: FloatArray) -> tuple[IntArray, IntArray]:
-        """Return how many rows of each class lie on the wrong side of each boundary."""
         above = self.negative.n - self.negative.count_at_most(t)
         return np.asarray(above), np.asarray(self.positive.count_at_most(t))
 
@@ -477,15 +467,13 @@ class ScoreSample:
         return settle(threshold, low, float(np.nextafter(high, math.inf)))
 
     def mirrored(self) -> ScoreSample:
-        """Return the problem with scores negated and classes swapped."""
         return ScoreSample(self.positive.mirrored(), self.negative.mirrored(), self.labels[::-1])
 
 
 def settle(threshold: float, low: float, high: float) -> float:
-    """Return a number in [low, high) that stays there when all of them become float32.
+    """Return the threshold, moved to stay in [low, high) when all three become float32.
 
-    It is the threshold, moved by a step of float32 where it must be. The threshold is returned
-    where float32 does not tell low from high, or cannot hold it.
+    It is returned as it is where float32 does not tell low from high, or cannot hold it.
     """
     with np.errstate(over="ignore"):
         first, last, rounded = (float(np.float32(at)) for at in (low, high, threshold))

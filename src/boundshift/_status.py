@@ -11,14 +11,8 @@ class Status(Enum):
     OPTIMAL = "The optimum: no other boundary is better by the rule."
     RELAXED = "The optimum, with some rows as slack because the classes overlap."
     LOCAL = "A local optimum of SLSQP, which depends on its start. Use solver=Exact()."
-    SHARED = (
-        "The biases decide between all classes at once. Between these two classes alone another "
-        "boundary may be better."
-    )
-    KEPT = (
-        "The model's own boundaries are kept: on held-out rows the biases did worse. Train on more "
-        "rows, or calibrate the model."
-    )
+    SHARED = "The biases decide between all classes at once, not best between these two alone."
+    KEPT = "The model's own boundaries are kept: on held-out rows the biases did worse."
     REVERSED = (
         "The positive class has the lower scores, so `score > threshold` is wrong for most rows. "
         "Negate the scores or pass the other label as `pos_label`."

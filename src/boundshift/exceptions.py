@@ -1,14 +1,4 @@
-"""Errors and warnings of boundshift.
-
-::
-
-    ValueError
-      InvalidInputError        input that cannot be used: rule, value, remedy
-    ImportError
-      MissingExtraError        an optional dependency is not installed
-    UserWarning
-      BoundaryWarning          a boundary that needs a second look
-"""
+"""Errors and warnings of boundshift."""
 
 
 class InvalidInputError(ValueError):

@@ -144,9 +144,8 @@ def metrics_at(
     prevalence : float, default=None
         Share of the positive class where decisions will be made; None takes the sample's.
     costs : Cost, default=None
-        Costs of a false positive and a false negative, for ``cost`` and ``net_benefit``. None:
-        each error costs 1, and the net benefit takes each threshold as the probability at which
-        the user would act; it is NaN for scores that are not probabilities.
+        For ``cost`` and ``net_benefit``. None: each error costs 1, and the net benefit takes each
+        threshold as the probability at which the user would act, NaN for other scores.
     pos_label : label, default=None
         The positive class; words need it.
 
@@ -161,15 +160,12 @@ def metrics_at(
 
     Notes
     -----
-    Let :math:`\pi` be the prevalence, r the recall, f the false positive rate, and :math:`c_-` and
-    :math:`c_+` the costs of a false positive and a false negative. The cost of a decision is
+    With the prevalence :math:`\pi`, recall r, false positive rate f, and the costs :math:`c_-` and
+    :math:`c_+` of a false positive and a false negative, the cost of a decision is
     :math:`\pi (1 - r)\, c_+ + (1 - \pi) f\, c_-`. The net benefit is
-    :math:`\pi r - (1 - \pi) f\, c_-/c_+`; a user who acts at probability p has
-    :math:`c_-/c_+ = p/(1 - p)`. The standardised net benefit is divided by :math:`\pi`, so that
-    its maximum is 1.
-
-    The precision is 1 where nothing is flagged, and the npv where everything is. MCC, kappa and
-    markedness are 0 where they are undefined.
+    :math:`\pi r - (1 - \pi) f\, c_-/c_+`, with :math:`c_-/c_+ = p/(1 - p)` for a user who acts at
+    probability p; the standardised one is divided by :math:`\pi`. The precision is 1 where
+    nothing is flagged, the npv where everything is. MCC, kappa, markedness: 0 where undefined.
 
     References
     ----------

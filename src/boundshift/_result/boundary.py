@@ -45,8 +45,7 @@ class Boundary(Record):
         What happened, and the remedy.
     errors : tuple of float
         The curve's claim on the share of each class on the wrong side; with the status REVERSED,
-        after the scores are negated. NaN, not known, for a class without rows. Use
-        :func:`~boundshift.certify` for a bound that holds.
+        after the scores are negated. NaN for a class without rows.
     wrong : tuple of int
         Rows of each class on the wrong side of the threshold, among the rows that decided.
     loss : float
@@ -56,26 +55,21 @@ class Boundary(Record):
         Rows of each class that decided; one may be 0 where a floor needs the other class only.
     labels : tuple
         Labels of the classes.
-    curve : ErrorCurve
-        The error curve, with its settings.
-    rule : Rule
-        What was minimised, with its settings.
+    curve, rule : ErrorCurve and Rule
+        The error curve, and what was minimised, with their settings.
     plateau : tuple of float
         Boundaries between which the rule is constant; the threshold is their middle.
     resolution : float, default=0
-        Width of the widest bin of scores that the boundary depends on; 0 where every score is
-        known, as in memory.
+        Width of the widest bin of scores that the boundary depends on; 0 in memory.
     geometry : SupportGeometry, default=None
         The paper's confidences, means, radii and slack; None unless the curve is "support".
     detail : str, default=""
-        What happened in this problem, where the status is too general: which floor is missed, by
-        how much, and what would be needed.
+        What happened in this problem, where the status is too general: which floor is missed.
     scale : {"raw", "probability"}, default="raw"
         Whether the scores were decided as given, or as probabilities on their log-odds. The
         threshold is a score either way; the geometry of probabilities is in log-odds.
     remarks : tuple of Status, default=()
-        What else is to be said: with floors, which are met or not whatever the scores are like,
-        that these are reversed, or no better than chance.
+        What else is to be said, such as of reversed scores whose floors are met.
     by_row : bool, default=False
         Whether the `row_cost` of each row decided; the rule "cost" then knows no costs.
 
@@ -174,14 +168,10 @@ class Boundary(Record):
             pandas or Polars with its index and name, an Arrow array, an array. For columns of
             Spark, DuckDB and Polars use :meth:`to_sql`, for Dask ``map_blocks(boundary.predict)``.
 
-        Returns
-        -------
-        array of shape (n_samples,), or a column of the same kind, index and name
-
         Raises
         ------
         InvalidInputError
-            If a score is NaN, None, masked or no number, or not on the scale of the boundary.
+            If a score is missing or no number, or not on the scale of the boundary.
 
         Examples
         --------
@@ -223,13 +213,7 @@ class Boundary(Record):
         -------
         str
             Names are quoted and labels escaped. A row without a score gets NULL, as does NaN in
-            dialects that have it; "ansi" does not test for NaN, which some databases order above
-            every number.
-
-        Raises
-        ------
-        InvalidInputError
-            If the dialect is not known, or a label or the name cannot be written in it.
+            dialects that have it; "ansi" does not test for NaN.
 
         Examples
         --------
@@ -250,13 +234,7 @@ class Boundary(Record):
         y_true, y_score : array-like of shape (n_samples,)
             Labels and scores: the rows that decided, or fresh rows.
         **settings : dict
-            ``old_threshold``, ``interval``, ``confidence`` and ``ax``, as in
-            :meth:`~boundshift.plots.ThresholdDisplay.from_predictions`.
-
-        Returns
-        -------
-        ThresholdDisplay
-            Drawn; its ``figure_`` is the figure.
+            As in :meth:`~boundshift.plots.ThresholdDisplay.from_predictions`, which it returns.
 
         Examples
         --------
