@@ -46,27 +46,32 @@ def rows(score_lines):
 
 
 @pytest.fixture
+def threshold(run):
+    """Run the command on columns risk and ill, and return its JSON, or the refusal."""
+
+    def asked(*words, code=0, **how):
+        result = run("threshold", *words, *COLUMNS, "--json", code=code, **how)
+        return json.loads(result.stdout) if code == 0 else result.stderr
+
+    return asked
+
+
+@pytest.fixture
+def in_passes(monkeypatch):
+    return lambda: monkeypatch.setattr("boundshift._app.scores._LARGE", 100)
+
+
+@pytest.fixture
 def beside(tmp_path, rows):
-    """Return a file with costs and groups beside labels and scores, and these columns."""
-    y, s = rows
-    rng = np.random.default_rng(0)
-    columns = {
-        "risk": s,
-        "ill": y,
-        "amount": rng.exponential(100, len(y)).round(2),
-        "site": np.where(np.arange(len(y)) % 10 == 0, "small", "large"),
-    }
-    path = tmp_path / "beside.csv"
-    csv.write_csv(pa.table(columns), path)
-    return path, columns
+    """Return a file with costs beside labels and scores, and these columns."""
+    amounts = np.random.default_rng(0).exponential(100, len(rows[0])).round(2)
+    columns = {"risk": rows[1], "ill": rows[0], "amount": amounts}
+    csv.write_csv(pa.table(columns), tmp_path / "beside.csv")
+    return tmp_path / "beside.csv", columns
 
 
-def answer(result):
-    return json.loads(result.stdout)
-
-
-def test_the_certificate_is_that_of_the_library(run, scores, rows):
-    found = answer(run("threshold", scores, *COLUMNS, "--json", "--certify", "--confidence", "0.9"))
+def test_the_certificate_is_that_of_the_library(threshold, scores, rows):
+    found = threshold(scores, "--certify", "--confidence", "0.9")
     expected = certify(*rows, found["threshold"], 0.9, pos_label="yes", chosen_here=True)
     assert found["certificate"]["error_bounds"] == pytest.approx(list(expected.error_bounds))
 
@@ -81,59 +86,42 @@ def test_training_scores_certify_nothing(run, scores):
 
 # What is typed → what is passed in Python, with the rows that the file holds.
 OPTIONS = {
-    "both": (
-        ["--curve", "clopper-pearson", "--rule", "g-mean"],
-        {"curve": "clopper-pearson", "rule": "g-mean"},
-    ),
-    "costs by a colon": (["--costs", "1:9"], {"rule": Cost(false_negative=9)}),
-    "costs on a curve": (
-        ["--costs", "1,9", "--curve", "empirical"],
-        {"rule": Cost(false_negative=9), "curve": "empirical"},
-    ),
-    "floor on a curve": (
-        ["--recall-floor", "0.8", "--curve", "clopper-pearson", "--confidence", "0.9"],
-        {"rule": Floors(recall=0.8), "curve": ClopperPearson(0.9)},
-    ),
-    "floors together": (
-        ["--recall-floor", "0.5", "--precision-floor", "0.2", "--capacity", "0.9"],
-        {"rule": Floors(recall=0.5, precision=0.2, flagged=0.9)},
-    ),
-    "floors of the negatives": (
-        ["--specificity-floor", "0.4", "--npv-floor", "0.4", "--then", "recall"],
-        {"rule": Floors(specificity=0.4, npv=0.4, then="recall")},
-    ),
-    "floor at a prevalence": (
-        ["--precision-floor", "0.1", "--prevalence", "0.3", "--then", "f1"],
-        {"rule": Floors(precision=0.1, prevalence=0.3, then="f1")},
-    ),
-    "F1 at a prevalence": (
-        ["--rule", "f1", "--prevalence", "0.01"],
-        {"rule": FBeta(prevalence=0.01)},
-    ),
-    "confidence that the curve has not": (["--confidence", "0.9"], {}),
+    "--curve clopper-pearson --rule g-mean": {"curve": "clopper-pearson", "rule": "g-mean"},
+    "--costs 1:9": {"rule": Cost(false_negative=9)},
+    "--costs 1,9 --curve empirical": {"rule": Cost(false_negative=9), "curve": "empirical"},
+    "--recall-floor 0.8 --curve clopper-pearson --confidence 0.9": {
+        "rule": Floors(recall=0.8),
+        "curve": ClopperPearson(0.9),
+    },
+    "--recall-floor 0.5 --precision-floor 0.2 --capacity 0.9": {
+        "rule": Floors(recall=0.5, precision=0.2, flagged=0.9)
+    },
+    "--specificity-floor 0.4 --npv-floor 0.4 --then recall": {
+        "rule": Floors(specificity=0.4, npv=0.4, then="recall")
+    },
+    "--precision-floor 0.1 --prevalence 0.3 --then f1": {
+        "rule": Floors(precision=0.1, prevalence=0.3, then="f1")
+    },
+    "--rule f1 --prevalence 0.01": {"rule": FBeta(prevalence=0.01)},
+    "--confidence 0.9": {},
 }
 
 
-@pytest.mark.parametrize("asked", OPTIONS)
-def test_the_same_call_in_python_gives_the_same_boundary(run, scores, rows, asked):
-    typed, expected = OPTIONS[asked]
-    found = answer(run("threshold", scores, *COLUMNS, "--json", *typed))
-    assert found == find_boundary(*rows, pos_label="yes", **expected).to_dict()
+@pytest.mark.parametrize("typed", OPTIONS)
+def test_the_same_call_in_python_gives_the_same_boundary(threshold, scores, rows, typed):
+    expected = find_boundary(*rows, pos_label="yes", **OPTIONS[typed])
+    assert threshold(scores, *typed.split()) == expected.to_dict()
 
 
-def test_the_page_s_table_of_calls_is_true(run, scores, rows):
+def test_the_page_s_table_of_calls_is_true(threshold, scores, rows):
     page = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
-    calls = re.findall(
-        r"^\| (nothing|`--.*?`) \| `(find_boundary.*?)` \|$", page, flags=re.MULTILINE
-    )
+    calls = re.findall(r"(?m)^\| (nothing|`--.*?`) \| `(find_boundary.*?)` \|$", page)
     assert len(calls) >= 6
     known = {"y": rows[0], "s": rows[1], "find_boundary": find_boundary}
-    known |= {"Cost": Cost, "Floors": Floors, "ClopperPearson": ClopperPearson}
-    known |= {"FBeta": FBeta, "Metric": Metric}
+    known |= {each.__name__: each for each in (Cost, Floors, ClopperPearson, FBeta, Metric)}
     for typed, written in calls:
         words = [] if typed == "nothing" else typed.strip("`").split()
-        found = answer(run("threshold", scores, *COLUMNS, "--json", *words))
-        assert found == eval(written, known).to_dict()
+        assert threshold(scores, *words) == eval(written, known).to_dict()
 
 
 @pytest.mark.parametrize(
@@ -149,68 +137,56 @@ def test_the_help_names_all_that_the_library_knows(option, names, choose):
     told = [choose(name) for name in names]
     assert all(choose(name) in told for name in known)
     for name in names:
-        assert options.Goal(**{option: name}).claims() == choose_claims(
-            **{"curve": None, "rule": None} | {option: name}
-        )
+        claims = choose_claims(**{"curve": None, "rule": None} | {option: name})
+        assert options.Goal(**{option: name}).claims() == claims
 
 
 def test_the_other_class_can_be_the_positive_one(run, scores):
     result = run("threshold", scores, *COLUMNS, "--positive", "no", "--json")
-    assert answer(result)["labels"] == ["yes", "no"]
+    assert json.loads(result.stdout)["labels"] == ["yes", "no"]
     assert "pass the other label as --positive" in result.stderr
 
 
-def test_a_rule_for_one_class_asks_which_of_two_as_frequent_ones(run, tmp_path):
+def test_a_rule_for_one_class_asks_which_of_two_as_frequent_ones(threshold, tmp_path):
     (tmp_path / "s.csv").write_text("risk,ill\n" + "1,well\n2,well\n5,sick\n6,sick\n" * 9)
-    refused = run("threshold", "s.csv", *COLUMNS, "--costs", "1,20", code=1).stderr
+    refused = threshold("s.csv", "--costs", "1,20", code=1)
     assert "--positive must name the positive class" in refused
     assert "Use --positive='well'" in refused
-    assert answer(run("threshold", "s.csv", *COLUMNS, "--json"))["labels"] == ["sick", "well"]
+    assert threshold("s.csv")["labels"] == ["sick", "well"]
 
 
 @pytest.mark.parametrize("name", ["scores.csv", "scor*.csv"])
-def test_a_rule_for_one_class_refuses_scores_that_point_to_the_other(run, scores, name):
-    asked = ["--recall-floor", "0.9", "--positive", "no"]
-    refused = run("threshold", name, *COLUMNS, *asked, code=1).stderr
+def test_a_rule_for_one_class_refuses_scores_that_point_to_the_other(threshold, scores, name):
+    refused = threshold(name, "--recall-floor", "0.9", "--positive", "no", code=1)
     assert "--score must be higher for the positive class 'no'" in refused
 
 
-@pytest.fixture
-def formats(tmp_path, rows):
-    """Write the rows in every format; return the names of the files."""
+def test_every_format_gives_the_same_boundary_also_down_a_pipe(threshold, tmp_path, rows):
     labels, scores = rows
     table = pa.table({"note": ["ä;,\t"] * len(labels), "risk": scores, "ill": labels})
     csv.write_csv(table, tmp_path / "s.csv")
     csv.write_csv(table, tmp_path / "s.tsv", csv.WriteOptions(delimiter="\t"))
     csv.write_csv(table, tmp_path / "semicolon.csv", csv.WriteOptions(delimiter=";"))
     csv.write_csv(table, pa.output_stream(tmp_path / "s.csv.gz"))
-    (tmp_path / "bom.csv").write_bytes(b"\xef\xbb\xbf" + (tmp_path / "s.csv").read_bytes())
-    windows = (tmp_path / "s.csv").read_bytes().replace(b"\n", b"\r\n")
-    (tmp_path / "windows.csv").write_bytes(windows)
+    text = (tmp_path / "s.csv").read_bytes()
+    (tmp_path / "bom.csv").write_bytes(b"\xef\xbb\xbf" + text)
+    (tmp_path / "windows.csv").write_bytes(text.replace(b"\n", b"\r\n"))
     parquet.write_table(table, tmp_path / "s.parquet", row_group_size=100)
-    return sorted(path.name for path in tmp_path.iterdir())
-
-
-def test_every_format_gives_the_same_boundary_also_down_a_pipe(run, tmp_path, rows, formats):
-    expected = find_boundary(*rows, pos_label="yes")
-    for name in formats:
-        asked = [*COLUMNS, "--json"]
-        assert Boundary.from_dict(answer(run("threshold", name, *asked))) == expected, name
-        if name.endswith(("csv", "tsv")):  # A pipe carries plain text.
-            piped = run("threshold", "-", *asked, input=(tmp_path / name).read_bytes())
-            assert Boundary.from_dict(answer(piped)) == expected, name
+    expected = find_boundary(*rows, pos_label="yes").to_dict()
+    for path in sorted(tmp_path.iterdir()):
+        assert threshold(path.name) == expected, path
+        if path.suffix in (".csv", ".tsv"):  # A pipe carries plain text.
+            assert threshold("-", input=path.read_bytes()) == expected, path
 
 
 @pytest.mark.tool(
     "Excel files on the command line", "run('threshold', 's.xlsx', *COLUMNS, '--json')"
 )
-def test_an_excel_file_gives_the_boundary_to_the_16_digits_that_it_holds(run, tmp_path, rows):
-    labels, scores = rows
-    table = pa.table({"risk": scores, "ill": labels}).to_pandas()
+def test_an_excel_file_gives_the_boundary_to_the_16_digits_that_it_holds(threshold, tmp_path, rows):
+    table = pa.table({"risk": rows[1], "ill": rows[0]}).to_pandas()
     table.to_excel(tmp_path / "s.xlsx", index=False)
-    found = answer(run("threshold", "s.xlsx", *COLUMNS, "--json"))
-    exact = find_boundary(*rows, pos_label="yes")
-    assert found["threshold"] == pytest.approx(exact.threshold, rel=1e-12)
+    exact = find_boundary(*rows, pos_label="yes").threshold
+    assert threshold("s.xlsx")["threshold"] == pytest.approx(exact, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -222,10 +198,10 @@ def test_an_excel_file_gives_the_boundary_to_the_16_digits_that_it_holds(run, tm
         (("[red]a", "b[/red]"), ["[red]a", "b[/red]"]),
     ],
 )
-def test_labels_keep_their_kind(run, tmp_path, rows, texts, labels):
+def test_labels_keep_their_kind(run, threshold, tmp_path, rows, texts, labels):
     lines = [f"{s},{texts[y == 'yes']}" for y, s in zip(*rows, strict=True)]
     (tmp_path / "s.csv").write_text("risk,ill\n" + "\n".join(lines))
-    assert answer(run("threshold", "s.csv", *COLUMNS, "--json"))["labels"] == labels
+    assert threshold("s.csv")["labels"] == labels
     assert str(labels[1]) in run("threshold", "s.csv", *COLUMNS).stdout
 
 
@@ -243,18 +219,17 @@ def test_labels_keep_their_kind(run, tmp_path, rows, texts, labels):
     ids=str,
 )
 def test_passes_take_the_same_class_as_positive(
-    run, tmp_path, rows, kind, names, positive, expected, monkeypatch
+    threshold, in_passes, tmp_path, rows, kind, names, positive, expected, monkeypatch
 ):
     y, s = rows
     table = pa.table({"risk": s, "ill": [names[label == "yes"] for label in y]})
     write = csv.write_csv if kind == "csv" else parquet.write_table
     write(table, tmp_path / f"s.{kind}")
-    chosen = ["--positive", positive] if positive else []
-    asked = ["threshold", f"s.{kind}", *COLUMNS, *chosen, "--json", "--certify"]
-    held = answer(run(*asked))
-    monkeypatch.setattr("boundshift._app.scores._LARGE", 100)
+    asked = [f"s.{kind}", "--certify", *(["--positive", positive] if positive else [])]
+    held = threshold(*asked)
+    in_passes()
     monkeypatch.setattr("boundshift._app.scores.ScoreTable.rows", None)
-    found = answer(run(*asked))
+    found = threshold(*asked)
     assert found["labels"] == held["labels"]
     assert found["labels"][1] == expected
     assert found["n_samples"] == held["n_samples"]
@@ -263,41 +238,25 @@ def test_passes_take_the_same_class_as_positive(
     assert found["certificate"]["wrong"] == held["certificate"]["wrong"]
 
 
-def floats(found):
-    """Return every number of an answer, in order, and all else."""
-    if isinstance(found, dict):
-        found = list(found.values())
-    if not isinstance(found, list):
-        return [found]
-    return [value for part in found for value in floats(part)]
-
-
-@pytest.mark.parametrize(
-    "asked",
-    [["--certify"], ["--cost-column", "amount"], ["--zone", "0.1,0.2"]],
-    ids=lambda asked: asked[0],
-)
-def test_several_files_are_one_table(run, tmp_path, beside, asked):
-    path, _ = beside
-    table = csv.read_csv(path)
+@pytest.mark.parametrize("asked", ["--certify", "--cost-column amount", "--zone 0.1,0.2"])
+def test_several_files_are_one_table(threshold, tmp_path, beside, asked):
+    table, asked = csv.read_csv(beside[0]), [*asked.split(), "--positive", "yes"]
     for part, half in enumerate((table[:100], table[100:])):
         csv.write_csv(half, tmp_path / f"part-{part}.csv")
-    asked = [*COLUMNS, "--positive", "yes", "--json", *asked]
-    expected = floats(answer(run("threshold", path, *asked)))
-    for files in (["part-*.csv"], ["part-0.csv", "part-1.csv"]):
-        found = floats(answer(run("threshold", *files, *asked)))
-        assert found == expected
+    expected = threshold(beside[0], *asked)
+    assert threshold("part-*.csv", *asked) == expected
+    assert threshold("part-0.csv", "part-1.csv", *asked) == expected
 
 
-@pytest.mark.parametrize("large", [100, 1 << 30])
+@pytest.mark.parametrize("large", [False, True])
 def test_missing_labels_of_several_files_are_refused(
-    run, tmp_path, score_lines, large, monkeypatch
+    threshold, in_passes, scores, score_lines, large
 ):
-    monkeypatch.setattr("boundshift._app.scores._LARGE", large)
-    (tmp_path / "a.csv").write_text("\n".join(score_lines) + "\n")
-    (tmp_path / "b.csv").write_text("\n".join([score_lines[0], "0.5,NA"]) + "\n")
-    result = run("threshold", "a.csv", "b.csv", *COLUMNS, "--positive", "yes", code=1)
-    assert "column 'ill' lacks 1" in result.output or "1 missing in b.csv" in result.output
+    if large:
+        in_passes()
+    scores.with_name("b.csv").write_text("\n".join([score_lines[0], "0.5,NA"]) + "\n")
+    refused = threshold(scores, "b.csv", "--positive", "yes", code=1)
+    assert "column 'ill' lacks 1" in refused or "1 missing in b.csv" in refused
 
 
 def test_many_rows_down_a_real_pipe(tmp_path):
@@ -322,22 +281,19 @@ def test_many_rows_down_a_real_pipe(tmp_path):
     assert done.stderr == ""
 
 
-def test_costs_by_row_decide_as_in_the_library(run, beside, rows):
+def test_costs_by_row_decide_as_in_the_library(threshold, beside, rows):
     path, columns = beside
-    found = answer(run("threshold", path, *COLUMNS, "--cost-column", "amount", "--json"))
+    found = threshold(path, "--cost-column", "amount")
     expected = find_boundary(*rows, pos_label="yes", row_cost=columns["amount"])
     assert found["threshold"] == pytest.approx(expected.threshold)
 
 
-def test_the_zone_is_that_of_the_library(run, beside):
-    path, columns = beside
-    y = columns["ill"]
-    p = 1 / (1 + np.exp(-columns["risk"]))
-    csv.write_csv(pa.table(columns | {"risk": p}), path)
-    asked = [*COLUMNS, "--positive", "yes", "--json"]
-    zone = Zone.from_dict(answer(run("threshold", path, *asked, "--zone", "0.1,0.2")))
+def test_the_zone_is_that_of_the_library(run, threshold, tmp_path, rows):
+    y, p = rows[0], 1 / (1 + np.exp(-rows[1]))
+    csv.write_csv(pa.table({"risk": p, "ill": y}), tmp_path / "p.csv")
+    zone = Zone.from_dict(threshold("p.csv", "--positive", "yes", "--zone", "0.1,0.2"))
     assert zone == find_zone(y, p, errors=(0.1, 0.2), pos_label="yes")
-    shown = run("threshold", path, *asked[:-1], "--zone", "0.1,0.2").stdout
+    shown = run("threshold", "p.csv", *COLUMNS, "--positive", "yes", "--zone", "0.1,0.2").stdout
     assert f"{zone.low:.6g}; between the two, ask a person" in " ".join(shown.split())
 
 
@@ -386,7 +342,7 @@ def visits(tmp_path, rows):
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "-", "two files", "passes"])
-def test_ids_that_repeat_certify_nothing(run, visits, kind, monkeypatch):
+def test_ids_that_repeat_certify_nothing(run, visits, kind, in_passes):
     table = csv.read_csv(visits)
     paths, how = [visits], {}
     if kind == "parquet":
@@ -399,14 +355,13 @@ def test_ids_that_repeat_certify_nothing(run, visits, kind, monkeypatch):
         csv.write_csv(table[:220], visits)
         csv.write_csv(table[220:], paths[1])
     elif kind == "passes":
-        monkeypatch.setattr("boundshift._app.scores._LARGE", 100)
+        in_passes()
     asked = ("threshold", *paths, *COLUMNS, "--recall-floor", "0,8", "--json", "--certify")
-    found = run(*asked, **how)
+    found, independent = run(*asked, **how), run(*asked, "--cluster", "none", **how)
     assert "'patient_id' repeats (440 rows of 110)" in found.stderr
-    assert answer(found)["certificate"]["status"] == "nominal"
-    independent = run(*asked, "--cluster", "none", **how)
     assert "repeats" not in independent.stderr
-    assert answer(independent)["certificate"]["status"] == "certified"
+    for result, status in ((found, "nominal"), (independent, "certified")):
+        assert json.loads(result.stdout)["certificate"]["status"] == status
 
 
 def test_a_zone_or_report_on_repeating_ids_promises_nothing(run, visits):
@@ -433,29 +388,28 @@ def test_a_report_on_test_rows_of_other_patients(run, visits):
 
 def test_ids_that_do_not_repeat_are_no_clusters(run, tmp_path, rows):
     y, s = rows
-    path = tmp_path / "once.csv"
-    csv.write_csv(pa.table({"patient_id": np.arange(len(y)), "risk": s, "ill": y}), path)
-    found = run("threshold", path, *COLUMNS)
+    csv.write_csv(
+        pa.table({"patient_id": np.arange(len(y)), "risk": s, "ill": y}), tmp_path / "s.csv"
+    )
+    found = run("threshold", "s.csv", *COLUMNS)
     assert "Certified" in found.stdout
     assert "repeats" not in found.stderr
 
 
 @pytest.mark.parametrize("delimiter", [";", ",", "\t"])
-def test_decimal_commas_are_read(run, scores, rows, delimiter, monkeypatch):
+def test_decimal_commas_are_read(threshold, in_passes, tmp_path, rows, delimiter):
     quote = '"' if delimiter == "," else ""
     lines = [f"{quote}{s:.6f}{quote};{y}".replace(".", ",") for y, s in zip(*rows, strict=True)]
-    path = scores.with_name("commas.csv")
+    path = tmp_path / "commas.csv"
     path.write_text("\n".join(["risk;ill", *lines]).replace(";", delimiter))
-    y, s = rows
-    expected = find_boundary(y, s.round(6), pos_label="yes")
-    assert answer(run("threshold", path, *COLUMNS, "--json")) == expected.to_dict()
-    monkeypatch.setattr("boundshift._app.scores._LARGE", 100)
-    in_passes = answer(run("threshold", path, *COLUMNS, "--json"))
-    assert in_passes["threshold"] == pytest.approx(expected.threshold)
+    expected = find_boundary(rows[0], rows[1].round(6), pos_label="yes")
+    assert threshold(path) == expected.to_dict()
+    in_passes()
+    assert threshold(path)["threshold"] == pytest.approx(expected.threshold)
 
 
 @pytest.mark.parametrize("cells", [("1,234", "2,345"), ("0,5", "0.7")])
-def test_a_comma_that_may_be_of_thousands_is_refused(run, tmp_path, cells):
+def test_a_comma_that_may_be_of_thousands_is_refused(threshold, tmp_path, cells):
     path = tmp_path / "unclear.csv"
     path.write_text("risk;ill\n" + "\n".join(f"{s};{y}" for s in cells for y in (0, 1)))
-    assert "write a decimal point" in run("threshold", path, *COLUMNS, code=1).stderr
+    assert "write a decimal point" in threshold(path, code=1)

@@ -21,8 +21,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
+from boundshift._app.cli import Show
 from boundshift._app.columns import Columns, Spelling, as_features, choose_columns, find_cluster
-from boundshift._app.scores import Show, resampled_interval
+from boundshift._app.scores import resampled_interval
 from boundshift._app.tables import drop_labels, positive_note, read_target, with_gaps
 from boundshift._boundary import choose_claims, decide
 from boundshift._classifier import BoundShiftClassifier

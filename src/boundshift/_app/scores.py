@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boundshift._app.cli import Show
 from boundshift._app.columns import SHARED, rank_id
 from boundshift._app.tables import label_values, order_classes, read_arrow
 from boundshift._boundary import decide, decide_by_row, decide_on
@@ -37,8 +38,6 @@ from boundshift.streaming._tables import (
     open_table,
     read_batches,
 )
-
-Show = Callable[[str, int, int], None]
 
 # Larger files are read in passes, in memory that does not grow.
 _LARGE = 1 << 29
@@ -64,7 +63,7 @@ class ScoreRows(NamedTuple):
 
     def sample(self, labels: tuple[Any, Any]) -> ScoreSample:
         """Return the rows as a sample with the labels of a table."""
-        return replace(ScoreSample.from_labels(self.is_positive, self.scores), labels=labels)
+        return ScoreSample.from_rows(self.is_positive, self.scores, labels)
 
 
 @dataclass
@@ -114,7 +113,8 @@ class ScoreTable:
             with open_table(path, self.reading) as opened:
                 is_text = opened.format == "csv"
                 words = pa.dictionary(pa.int32(), pa.string()) if is_text else None
-                types = dict.fromkeys([*self._named, *self._id_columns(opened)], words)
+                types = dict.fromkeys(self._id_columns(opened), pa.string() if is_text else None)
+                types |= dict.fromkeys(self._named, words)
                 types |= dict.fromkeys(self._numbers, pa.float64())
                 parts.append(read_arrow(opened, types))
                 are_text &= is_text
@@ -270,12 +270,7 @@ def doubt_repeats(name: str, column: Any, least: float = SHARED, more: str = "")
 
     They repeat if at least this share of rows shares its id.
     """
-    pa = arrow()
-    try:
-        known = column.cast(pa.string()).drop_null().value_counts()
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # lists or records
-        return ""
-    counts = np.from_dlpack(known.field("counts"))
+    counts = np.from_dlpack(column.drop_null().value_counts().field("counts"))
     n, shared = int(counts.sum()), int(counts[counts > 1].sum())
     if not rank_id(name, len(counts)) or shared < max(least * n, 1):
         return ""
