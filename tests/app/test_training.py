@@ -82,7 +82,7 @@ def test_a_caution_of_a_promise_is_said_once_with_the_table_s_labels():
 
 
 def test_empty_targets_are_refused():
-    with pytest.raises(InvalidInputError, match="is empty"):
+    with pytest.raises(InvalidInputError, match="holds 0"):
         fit_table(pd.DataFrame({"a": [1, 2], "y": [None, None]}), "y")
 
 

@@ -26,7 +26,6 @@ from boundshift.streaming._read import check_names
 _BLANKS = str.maketrans(dict.fromkeys(" \u00a0\u202f", " ") | {"\u2212": "-"})
 _SIGNS = re.compile(r"%|[€$£¥₹₽₩]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|INR|kr)\b")
 _PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?|[+-]?inf(inity)?", re.A | re.I)
-_LEADING_ZERO = re.compile(r"[+-]?0\d+")
 # Decimal sign and sign between thousands, in the order in which they are tried.
 _GROUPED = ((".", ""), (".", ","), (",", "."), (",", " "), (".", " "), (".", "'"))
 _MONTH = r"(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?"
@@ -65,8 +64,6 @@ _MANY_IDS, SHARED = 30, 0.05
 _NAMING_SHARE, _DOUBTFUL_SHARE = 0.5, 0.1
 _FEW_ROWS = 20
 _MOST_SEEN = 1000
-
-
 # What the cells of a column hold; a model learns a number, or else a category.
 _HELD = {"number": "numbers", "truth": "true or false", "word": "words"}
 
@@ -157,7 +154,7 @@ def find_spelling(given: Any, *, codes: bool = True) -> tuple[Spelling, str]:
         spelling = Spelling("number", decimal, thousands, sign)
         if any(spelling.number(text) is None for text in texts):
             continue
-        code = next((text for text in texts if _LEADING_ZERO.fullmatch(text)), None)
+        code = next((text for text in texts if re.fullmatch(r"[+-]?0\d+", text)), None)
         if code is not None and codes and not (sign or thousands):
             return _WORDS, f"'{code}' is a code, since it begins with 0"
         telling = next((text for text in texts if not _PLAIN.fullmatch(text)), texts[0])
@@ -259,10 +256,8 @@ class Columns(dict[str, Column]):
             column, kind, made = self[name], "category", "one column for each category"
             if column.is_number:
                 kind, made = "number", "scaled"
-            if column.missing:
-                made += (
-                    f", gaps are {'the median' if column.is_number else 'a category of their own'}"
-                )
+            gaps = "the median" if column.is_number else "a category of their own"
+            made += f", gaps are {gaps}" if column.missing else ""
             said.append((name, kind, f"{column.why}; {made}"))
         return said + [(name, "left out", why.value) for name, why in self.left_out.items()]
 
@@ -278,8 +273,7 @@ def choose_columns(frame: Any, target: str, roles: Mapping[str, str] | None = No
     check_names("The table", list(frame.columns), list(roles))
     if target in roles:
         raise InvalidInputError(
-            f"{roles[target]} must name a column to learn from, got '{target}', which is "
-            "to be predicted. Leave it out."
+            f"{roles[target]} must name another column than that to be predicted, got '{target}'."
         )
     labelled = with_gaps(frame[target]).notna()
     columns = Columns()
@@ -420,10 +414,9 @@ def rank_id(name: str, distinct: int) -> int:
 
 def _is_name(name: str) -> bool:
     """Return whether a column's title is that of people's names."""
-    *before, last = ["", *_words_of(name)][-2:]
-    return last in _NAMES or (
-        last in ("name", "names") and before[0] in {""} | _CASES | _NAME_PARTS
-    )
+    of, last = ["", "", *_words_of(name)][-2:]
+    is_named = last in ("name", "names") and of in {""} | _CASES | _NAME_PARTS
+    return is_named or last in _NAMES
 
 
 def as_features(frame: Any, columns: Columns, where: str = "the table") -> Any:

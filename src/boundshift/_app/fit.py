@@ -146,10 +146,10 @@ def fit_table(
             pos_label=labels[1],
             random_state=seed,
         )
-        how: dict[str, Any] = {} if ids is None else {"groups": ids[learn]}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            tried[name].fit(X.iloc[learn], named[learn], **how)
+            of = {} if ids is None else {"groups": ids[learn]}
+            tried[name].fit(X.iloc[learn], named[learn], **of)
         progress(f"train: {name}", 1, 1)
     best = min(tried, key=lambda name: _loss(tried[name]))
     shifted, boundary = tried[best], tried[best].boundary_
@@ -294,7 +294,6 @@ def _compare(method: str, y: IntArray, flagged: Any, threshold: float) -> dict[s
 
 
 def _few_categories(words: Any) -> dict[str, NDArray[Any]]:
-    """Return categories with few values, as groups of the report."""
     found = {name: np.asarray(words[name], dtype=object) for name in words}
     return {name: v for name, v in found.items() if len(set(map(str, v))) <= MOST_LEVELS}
 

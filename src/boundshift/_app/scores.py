@@ -20,6 +20,7 @@ from boundshift._app.tables import label_values, order_classes, read_arrow
 from boundshift._boundary import decide, decide_by_row, decide_on
 from boundshift._promises.certificate import Certificate, Scores
 from boundshift._promises.certify import certify_boundary
+from boundshift._promises.interval import threshold_interval
 from boundshift._promises.zone import Zone, find_zone
 from boundshift._result.boundary import Boundary, warn_of
 from boundshift._scores import ScoreSample
@@ -62,7 +63,6 @@ class ScoreRows(NamedTuple):
         return self.of(np.lexsort((self.scores, self.is_positive)))
 
     def sample(self, labels: tuple[Any, Any]) -> ScoreSample:
-        """Return the rows as a sample with the labels of a table."""
         return ScoreSample.from_rows(self.is_positive, self.scores, labels)
 
 
@@ -123,8 +123,11 @@ class ScoreTable:
         labels = as_labels(table[self.label], self.label, opened.name)
         if pa.types.is_floating(labels.type):
             labels = pc.if_else(pc.is_nan(labels), None, labels)
-        if labels.null_count:
-            raise _unlabelled(self.label, labels.null_count)
+        if lacking := labels.null_count:
+            raise InvalidInputError(
+                f"Every row must have a label, but column '{self.label}' lacks {lacking}. Drop "
+                "those rows."
+            )
         chunks = labels.dictionary_encode().unify_dictionaries().chunks
         codes = np.concatenate([np.from_dlpack(chunk.indices) for chunk in chunks])
         found = chunks[-1].dictionary.to_pylist()
@@ -136,7 +139,6 @@ class ScoreTable:
         return ScoreRows(is_positive[codes], scores, beside)
 
     def _id_columns(self, opened: OpenTable) -> list[str]:
-        """Return the columns that are ids by their names."""
         names = [name for name in opened.header if rank_id(name, sys.maxsize)]
         return [name for name in names if name not in self._named and not self.independent]
 
@@ -213,12 +215,6 @@ class ScoreTable:
         return replace(found, labels=self.labels, reason=self.doubt or found.reason)
 
 
-def _unlabelled(name: str, n: int) -> InvalidInputError:
-    return InvalidInputError(
-        f"Every row must have a label, but column '{name}' lacks {n}. Drop those rows."
-    )
-
-
 def _numbers(column: Any, name: str, where: str) -> FloatArray:
     """Return a column as numbers; missing ones are refused."""
     # Arrow's own way to NumPy loads pandas first.
@@ -256,13 +252,11 @@ def resampled_interval(
     scale: Any = "raw",
 ) -> tuple[float, float] | None:
     """Return the bootstrap interval of the threshold; None if it would take over three seconds."""
-    from boundshift._promises.interval import threshold_interval
-
     if sum(sample.n_samples) > _MOST_ROWS:
         return None
-    how: dict[str, Any] = {"curve": curve, "rule": rule, "scale": scale}
     rows = np.repeat([False, True], sample.n_samples), sample.to_rows()[1]
-    return threshold_interval(*rows, n_resamples=_RESAMPLES, random_state=0, **how)
+    how: dict[str, Any] = {"n_resamples": _RESAMPLES, "random_state": 0, "scale": scale}
+    return threshold_interval(*rows, curve=curve, rule=rule, **how)
 
 
 def doubt_repeats(name: str, column: Any, least: float = SHARED, more: str = "") -> str:

@@ -236,8 +236,6 @@ def read_target(
     """
     labels = _read_labels(with_gaps(frame[target]))
     sizes = labels.value_counts()
-    if sizes.empty:
-        raise InvalidInputError(f"Column '{target}' must hold labels, and is empty.")
     known = sizes.index.tolist(), sizes.tolist()
     ordered = order_classes(*known, positive, target, symmetric=symmetric)
     kept = labels.notna()
