@@ -54,7 +54,7 @@ LIBRARIES = {
     "plots": {"sklearn", "matplotlib"},
     "report": {"jinja2"},
     "datasets": {"sklearn", "pandas"},
-    "_app": {"sklearn", "imblearn", "openpyxl", "pandas", "pyarrow", "rich", "typer"},
+    "_app": {"sklearn", "pandas", "pyarrow", "rich", "typer"},
 }
 OPTIONAL = set().union(*LIBRARIES.values()) - {"sklearn", "joblib"}
 # Modules that are loaded only where their data, or a terminal, has been met.

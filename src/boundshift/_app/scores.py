@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -217,10 +216,10 @@ class ScoreTable:
 
 def _numbers(column: Any, name: str, where: str) -> FloatArray:
     """Return a column as numbers; missing ones are refused."""
-    # Arrow's own way to NumPy loads pandas first.
-    parts = [np.from_dlpack(chunk) for chunk in column.fill_null(math.nan).chunks]
-    values = np.concatenate(parts)
-    bad = len(values) - int(np.isfinite(values).sum())
+    # Arrow's own ways to NumPy, and to fill gaps, load pandas first.
+    parts = [np.from_dlpack(chunk) for chunk in column.drop_null().chunks]
+    values = np.concatenate([*parts, np.empty(0)])
+    bad = column.null_count + int(np.sum(~np.isfinite(values)))
     if bad:
         raise InvalidInputError(
             f"Numbers must be finite, but column '{name}' of {where} has {bad} that are missing, "
