@@ -1,16 +1,8 @@
-r"""The certificate as a record, and the bounds that follow from counts of rows.
+"""The certificate as a record, and the bounds that follow from counts of rows.
 
 To decide and to certify are two questions. A boundary may be chosen by whatever decides best; a
 claim about it needs scores that the model has not seen, and a wider bound where the boundary was
-chosen on the same scores. The status says what the claim is worth:
-
-- *certified*: rows that the deployed model has not seen, and a threshold fixed before, or chosen on
-  them with a wider bound;
-- *cross-fitted*: rows scored by models of a cross-validation that were trained without them; a
-  claim about those models, not about the deployed one;
-- *nominal*: rows that the model was trained on, or weighted rows.
-
-With n rows of a class no bound below :math:`1 - \delta^{1/n} \approx \ln(1/\delta)/n` is possible.
+chosen on the same scores.
 """
 
 from __future__ import annotations
@@ -49,16 +41,12 @@ _WORTH: dict[str, tuple[CertificateStatus, str]] = {
         "it has not seen",
     ),
 }
-_WEIGHTED = (
-    "Rows have weights, so the bounds use Kish's effective number of rows and are no guarantee; "
-    "certify on unweighted rows"
-)
 _MOST_NEXT = 10**9  # of hypergeometric tails
 
 
 @dataclass(frozen=True)
 class Certificate(Record):
-    """Upper bounds of a classifier's error rates, class by class.
+    r"""Upper bounds of a classifier's error rates, class by class.
 
     Parameters
     ----------
@@ -66,8 +54,7 @@ class Certificate(Record):
         With the stated confidence, each class's error rate is at most the bound; `errors` are the
         shares of each class on the wrong side among the rows given.
     wrong, n_samples : tuples of int
-        Rows on the wrong side, and all rows, of each class; for weighted rows their effective
-        numbers.
+        Rows on the wrong side, and all rows, of each class.
     labels : tuple
         The classes, in the order of all tuples here.
     confidence, joint : float, and bool
@@ -76,13 +63,12 @@ class Certificate(Record):
         "clopper-pearson" for a boundary fixed before, "uniform" for one chosen on these rows,
         "drawn" for rows drawn by their side of the boundary, "folds" for fold models and rows
         without labels, "betting" for rows in clusters or with drawing probabilities of their own.
-    status : {"certified", "cross-fitted", "nominal"}
+    status, reason : {"certified", "cross-fitted", "nominal"}, and str
         Whether the bounds hold for the deployed model, are about the models of a
-        cross-validation, or come from rows that are no basis for a guarantee.
-    reason : str
-        Why, in words.
+        cross-validation, or come from rows that are no basis for a guarantee; and why.
     floors : tuple of float
-        The bounds with no row on the wrong side: the least that this number of rows can show.
+        The bounds with no row on the wrong side: the least that n rows can show is
+        :math:`1 - \delta^{1/n} \approx \ln(1/\delta)/n`.
     threshold : float or None, default=None
         The boundary: the second class is predicted iff its score is greater. None where it is not
         one number, as with many classes.
@@ -209,7 +195,7 @@ class Certificate(Record):
     def rate(
         self,
         name: str,
-        prevalence: float | tuple[int, int] | None = None,
+        prevalence: float | None = None,
         *,
         false_positive: float = 1.0,
         false_negative: float = 1.0,
@@ -222,10 +208,10 @@ class Certificate(Record):
             The share of rows predicted positive and the mean cost of a row are bounded from above,
             the others from below. The net benefit is true positives a row minus false positives
             times the ratio of costs.
-        prevalence : float, tuple or None, default=None
-            Share of the second class where decisions are made. A number is taken as known; counts
-            (positives, rows) are bounded themselves. None uses the rows of this certificate,
-            which must then be a random sample of all rows, not of each class.
+        prevalence : float or None, default=None
+            Share of the second class where decisions are made, taken as known. None uses the rows
+            of this certificate, which must then be a random sample of all rows, not of each class,
+            and have a threshold fixed before.
         false_positive, false_negative : float, default=1
             Cost of each error; their ratio is the odds of the net benefit.
 
@@ -238,9 +224,9 @@ class Certificate(Record):
         Notes
         -----
         The failure probability is divided equally among the bounds that a rate needs, such as
-        those of both error rates and of a counted prevalence. In a random sample with a threshold
-        fixed before the wrong rows among those predicted positive are binomial, for example, so a
-        precision has its own Clopper–Pearson bound.
+        those of both error rates. In a random sample with a threshold fixed before the wrong rows
+        among those predicted positive are binomial, for example, so a precision has its own
+        Clopper–Pearson bound.
 
         Examples
         --------
@@ -272,35 +258,19 @@ class Certificate(Record):
                 misses = bound_error(missed, rows, delta / 2)
                 return false_positive * alarms + false_negative * misses
             return 1.0 - bound_error(rows - found, rows, delta / 2) - odds * alarms
-        if prevalence is None or isinstance(prevalence, tuple):
-            counted = prevalence or (positive, rows)
-            whole = len(counted) == 2 and all(isinstance(k, numbers.Integral) for k in counted)
-            if not whole or not 0 <= counted[0] <= counted[1] or counted[1] < 1:
-                raise InvalidInputError(
-                    "`prevalence` must be a share, or (positives, rows) as counted where decisions "
-                    f"are made, got {prevalence!r}. Use (12, 800), for example."
-                )
-            delta /= 3 if name in ("precision", "npv") else 4
-            k, n = counted
-            low, high = 1.0 - bound_error(n - k, n, delta), bound_error(k, n, delta)
-        else:
-            remedy = "Use 0.02, or (positives, rows) as counted."
-            low = high = as_share("prevalence", prevalence, remedy)
-            delta /= 2
+        p = as_share("prevalence", prevalence, "Pass the share of the second class, such as 0.02.")
         counts = (alarmed, negative), (missed, positive), (found, positive)
-        alarms, misses, hits = (bound_error(*c, delta, chosen_here=is_uniform) for c in counts)
-        ends = (low, high)  # What is linear in the prevalence is worst at one of them.
+        alarms, misses, hits = (bound_error(*c, delta / 2, chosen_here=is_uniform) for c in counts)
         if name in ("precision", "npv"):
-            right, wrong = low * (1.0 - misses), (1.0 - low) * alarms
+            right, wrong = p * (1.0 - misses), (1.0 - p) * alarms
             if name == "npv":
-                right, wrong = (1.0 - high) * (1.0 - alarms), high * misses
+                right, wrong = (1.0 - p) * (1.0 - alarms), p * misses
             return right / (right + wrong) if right > 0.0 else 0.0
         if name == "flagged":
-            return max(p * hits + (1.0 - p) * alarms for p in ends)
+            return p * hits + (1.0 - p) * alarms
         if name == "cost":
-            costs = false_positive * alarms, false_negative * misses
-            return max((1.0 - p) * costs[0] + p * costs[1] for p in ends)
-        return min(p * (1.0 - misses) - odds * (1.0 - p) * alarms for p in ends)
+            return (1.0 - p) * false_positive * alarms + p * false_negative * misses
+        return p * (1.0 - misses) - odds * (1.0 - p) * alarms
 
 
 def certify_counts(
@@ -380,16 +350,3 @@ def bound_error(
     if not 0 < choices < 1e300:
         return 1.0
     return float(clopper_pearson(wrong, n - faces, delta / choices))
-
-
-def certify_shares(
-    errors: Sequence[float], effective: Sequence[float], labels: tuple[Any, ...], **options: Any
-) -> Certificate:
-    """Return the nominal certificate of weighted shares, at effective numbers of rows.
-
-    Rounding is conservative: fewer rows, more of them wrong.
-    """
-    rows = tuple(int(n + 1e-9) for n in effective)
-    wrong = tuple(min(math.ceil(e * n - 1e-9), n) for e, n in zip(errors, rows, strict=True))
-    found = certify_counts(wrong, rows, labels, **options)
-    return replace(found, errors=tuple(errors), status="nominal", reason=_WEIGHTED)

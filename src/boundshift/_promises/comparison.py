@@ -1,8 +1,4 @@
-r"""Whether one boundary, or one model, is better than another on the same labelled rows.
-
-Rows on which both are right, or both are wrong, do not tell them apart. What counts is how many
-rows of each class the new one fixes and how many it breaks.
-"""
+"""Whether one boundary, or one model, is better than another on the same labelled rows."""
 
 from __future__ import annotations
 

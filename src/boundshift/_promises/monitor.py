@@ -1,10 +1,4 @@
-r"""Whether a certificate still holds, as labelled rows arrive after deployment.
-
-Each class has its own bet against the claim that its error rate is at most the stated bound
-:math:`b`. The bet is a nonnegative supermartingale under the claim, whenever one looks. By Ville's
-inequality it ever reaches :math:`1/\alpha` with probability at most :math:`\alpha`. Rows that come
-together count together, so their order does not matter.
-"""
+"""Whether a certificate still holds, as labelled rows arrive after deployment."""
 
 from __future__ import annotations
 

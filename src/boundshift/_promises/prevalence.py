@@ -1,8 +1,4 @@
-"""The prevalence among new rows whose labels are not known.
-
-If only the frequency of the classes has changed, new scores are a mixture of the two classes'
-scores. The share of new rows above a threshold then gives the prevalence.
-"""
+"""The prevalence among new rows whose labels are not known."""
 
 from __future__ import annotations
 
@@ -99,9 +95,10 @@ def estimate_prevalence(
 
     Notes
     -----
-    A share :math:`q = \pi r + (1 - \pi) f` of the new rows lies above the threshold, with the
-    recall r, the false positive rate f and the prevalence :math:`\pi`. Each end of the interval
-    takes the worst of q, r and f within Clopper and Pearson's bounds at :math:`\delta/6`; with a
+    If only the frequency of the classes has changed, new scores are a mixture of both classes'
+    scores. A share :math:`q = \pi r + (1 - \pi) f` of them is above the threshold, with the recall
+    r, the false positive rate f and the prevalence :math:`\pi`. Each end of the interval takes the
+    worst of q, r and f within Clopper and Pearson's bounds at :math:`\delta/6`; with a
     threshold chosen here, r and f have the band that holds for every threshold. The assumption
     that each class scores as before is tested: the three distribution functions lie within the
     bands of Dvoretzky, Kiefer, Wolfowitz and Massart at :math:`\delta/3`, so some mixture of the

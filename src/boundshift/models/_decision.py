@@ -19,7 +19,7 @@ from boundshift._multiclass import (
     promise_floors,
     search_biases,
 )
-from boundshift._promises.certificate import Certificate, certify_counts, certify_shares
+from boundshift._promises.certificate import Certificate, certify_counts
 from boundshift._promises.certify import certify_floors
 from boundshift._result.boundary import Boundary, restate
 from boundshift._scores import LEAST_WEIGHT, Scale, ScoreSample
@@ -39,6 +39,10 @@ _STANDARD_ERRORS = 2.0
 _GROUPED = (
     "Rows of one group resemble each other, and these bounds count rows, so they are no guarantee; "
     "certify on rows of other groups, with cluster=groups"
+)
+_WEIGHTED = (
+    "Rows have weights, which these bounds leave out, so they are no guarantee; certify on "
+    "unweighted rows"
 )
 
 
@@ -259,13 +263,10 @@ def certify_rows(
     weights: FloatArray | None = None,
     **options: Any,
 ) -> Certificate:
-    """Bound each class's error rate, given the number of each row's class."""
-    n = len(labels)
-    if weights is None:
-        wrong, total = (np.bincount(rows, minlength=n).tolist() for rows in (y[is_wrong], y))
-        return certify_counts(tuple(wrong), tuple(total), labels, **options)
-    sums, squares = (np.bincount(y, weights**power, minlength=n) for power in (1, 2))
-    lost = np.bincount(y, weights * is_wrong, minlength=n)
-    shares = lost / np.where(sums > 0, sums, 1.0)
-    effective = sums**2 / np.where(squares > 0, squares, 1.0)
-    return certify_shares(shares.tolist(), effective.tolist(), labels, **options)
+    """Bound each class's error rate, given the number of each row's class; nominal with weights."""
+    if weights is not None:
+        y, is_wrong = y[weights > 0], is_wrong[weights > 0]
+    rows = (np.bincount(each, minlength=len(labels)).tolist() for each in (y[is_wrong], y))
+    wrong, total = map(tuple, rows)
+    found = certify_counts(wrong, total, labels, **options)
+    return found if weights is None else replace(found, status="nominal", reason=_WEIGHTED)
