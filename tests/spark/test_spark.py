@@ -1,16 +1,15 @@
 """Spark frames in a real session: the suite of all engines, vectors, labels, SQL."""
 
 import runpy
-from decimal import Decimal
 from functools import reduce
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
-from boundshift import InvalidInputError, find_boundary, streaming
+from boundshift import find_boundary, streaming
 from tests.streaming.suite import EngineSuite, assert_same_boundary, parts_of, problem
+from tests.streaming.test_files import table_of
 
 pytest.importorskip("pyspark")
 
@@ -21,18 +20,10 @@ pytestmark = [
 ]
 
 
-def column(values):
-    """Return an Arrow array of the kind that Spark would read."""
-    values = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    is_decimal = values and isinstance(values[0], Decimal)
-    return pa.array(values, pa.decimal128(12, 6) if is_decimal else None)
-
-
 def frame_of(spark, parts):
     """Return a frame with a partition for each part."""
-    parts = [part for part in parts if len(part["label"])]
-    tables = [pa.table({name: column(part[name]) for name in part}) for part in parts]
-    frames = [spark.createDataFrame(t).coalesce(1) for t in tables]
+    tables = [table_of([part]).drop("id") for part in parts if len(part["label"])]
+    frames = [spark.createDataFrame(table).coalesce(1) for table in tables]
     frame = reduce(lambda a, b: a.union(b), frames)
     assert frame.rdd.getNumPartitions() == len(frames)
     return frame
@@ -83,15 +74,6 @@ def test_sql_gives_the_labels_of_predict(spark, label, name):
     renamed = frame.withColumnRenamed("score", name)
     found = renamed.selectExpr(boundary.to_sql(name, dialect="spark")).collect()
     assert [row[0] for row in found] == expected
-
-
-def test_columns_without_a_frame_are_refused(spark):
-    from pyspark.sql import functions as F  # noqa: N812
-
-    with pytest.raises(InvalidInputError, match=r"streaming\.scan_boundary"):
-        find_boundary(F.col("label"), F.col("score"))
-    with pytest.raises(InvalidInputError, match="to_sql"):
-        find_boundary(*problem()).predict(F.col("score"))
 
 
 @pytest.mark.usefixtures("spark")

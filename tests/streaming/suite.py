@@ -54,14 +54,14 @@ def parts_of(columns, sizes):
     return [{name: parts[i] for name, parts in split.items()} for i in range(len(sizes))]
 
 
-def assert_close(found, expected, s, weight=1.0):
+def assert_close(found, expected, s, weight=1.0, within=None):
     """Compare boundaries: smooth curves take cells as points, others are exact."""
     assert found.n_samples == pytest.approx(expected.n_samples, rel=1e-12)
     assert (found.labels, found.status) == (expected.labels, expected.status)
     is_smooth = isinstance(found.curve, PairCurve)
     assert is_smooth or found.resolution == 0
     low, high = sorted([found.threshold, expected.threshold])
-    assert high - low <= (1e-5 if is_smooth else 1e-12) * np.ptp(s)
+    assert high - low <= (within or (1e-5 if is_smooth else 1e-12) * np.ptp(s))
     # A smooth curve counts the rows of the boundary's cell by their mean.
     cell = found.resolution / driver._SMOOTH * (4 if found.scale == "probability" else 1)
     between = weight * np.count_nonzero((s > low - cell) & (s <= high + cell))

@@ -49,15 +49,6 @@ class TestArrow(EngineSuite):
         return lambda parts: pa.dataset.dataset(table_of(parts))
 
 
-def polars_frame(parts):
-    """Return all parts as one frame."""
-    parts = [part for part in parts if len(part["label"])]
-    columns = [
-        pl.concat([pl.Series(name, list(part[name])) for part in parts]) for name in parts[0]
-    ]
-    return pl.DataFrame([pl.Series("id", np.arange(len(columns[0]))), *columns])
-
-
 class TestPolarsLazyFrame(EngineSuite):
     second = "batch 1"
 
@@ -65,7 +56,7 @@ class TestPolarsLazyFrame(EngineSuite):
     def frame(self, monkeypatch):
         def lazy(parts):
             monkeypatch.setattr(frames, "_ROWS_OF_A_BATCH", max(len(parts[0]["label"]), 100))
-            return polars_frame(parts).lazy()
+            return pl.from_arrow(table_of(parts)).lazy()
 
         return lazy
 
@@ -92,24 +83,14 @@ class TestDuckDB(EngineSuite):
         return lambda parts: relation_of(connection, parts)
 
 
-def dask_series(values):
-    """Return a pandas column, of a nullable kind if it has missing values."""
-    values = list(values)
-    if not any(v is None for v in values):
-        return pd.Series(values)
-    kinds = {int: "Int64", float: "Float64", str: "string"}
-    return pd.Series(values, dtype=kinds[type(values[0])])
+NULLABLE = {pa.int64(): pd.Int64Dtype(), pa.float64(): pd.Float64Dtype()}
 
 
 def dask_frame(parts):
     """Return a frame with a partition for each part."""
-    made = [
-        pd.DataFrame({name: dask_series(v) for name, v in part.items()}).assign(id=0)
-        for part in parts
-    ]
-    # The partition that lacks a value says which kinds are nullable.
-    kinds = max((f for f in made if len(f)), key=lambda f: f.isna().sum().sum()).dtypes
-    return dd.from_delayed([dask.delayed(f.astype(kinds)) for f in made], verify_meta=False)
+    tables = [pa.table({name: pa.array(part[name]) for name in part}) for part in parts]
+    made = [t.to_pandas(types_mapper=NULLABLE.get).assign(id=0) for t in tables]
+    return dd.from_delayed([dask.delayed(frame) for frame in made], verify_meta=False)
 
 
 class TestDask(EngineSuite):
@@ -121,8 +102,8 @@ class TestDask(EngineSuite):
             yield dask_frame
 
 
-@pytest.mark.tool("DuckDB", 'streaming.scan_boundary(relation, label="ill", score="margin")')
-@pytest.mark.tool("Polars", 'streaming.scan_boundary(lazy, label="ill", score="margin")')
+@pytest.mark.tool("DuckDB", 'streaming.scan_boundary(data, label="ill", score="margin")')
+@pytest.mark.tool("Polars", 'streaming.scan_boundary(data, label="ill", score="margin")')
 def test_a_query_over_files_is_data(connection, tmp_path):
     y, s = problem()
     for i, part in enumerate(parts_of((y, s), [1000, 2000])):
@@ -131,11 +112,9 @@ def test_a_query_over_files_is_data(connection, tmp_path):
     lazy = pl.scan_parquet(tmp_path / "*.parquet").select(
         (pl.col("label") == 1).alias("ill"), (2 * pl.col("score")).alias("margin")
     )
-    relation = connection.sql(query)
-    by_query = streaming.scan_boundary(relation, label="ill", score="margin")
-    by_frame = streaming.scan_boundary(lazy, label="ill", score="margin")
-    assert_same_boundary(by_query, y == 1, 2 * s)
-    assert_same_boundary(by_frame, y == 1, 2 * s)
+    for data in (connection.sql(query), lazy):
+        found = streaming.scan_boundary(data, label="ill", score="margin")
+        assert_same_boundary(found, y == 1, 2 * s)
 
 
 def test_rows_drawn_anew_in_each_pass_are_noticed(connection):
@@ -184,20 +163,6 @@ def test_dask_arrays_become_a_frame_and_take_the_labels():
     assert_same_boundary(found, y, s, curve="smoothed")
     decided = scores.map_blocks(found.predict, dtype=y.dtype)
     assert np.array_equal(decided.compute(), found.predict(s))
-
-
-def test_series_and_arrays_in_memory_are_read_at_once(tmp_path):
-    y, s = problem()
-    np.save(tmp_path / "s.npy", s)
-    mapped = np.load(tmp_path / "s.npy", mmap_mode="r")
-    expected = find_boundary(y, s)
-    for pair in (
-        (pl.Series(y), pl.Series(s)),
-        (pa.array(y), pa.chunked_array([s])),
-        (y, pa.array(s)),
-        (y.tolist(), mapped),
-    ):
-        assert find_boundary(*pair) == expected
 
 
 @pytest.mark.parametrize(

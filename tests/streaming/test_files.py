@@ -93,16 +93,11 @@ def test_files_that_cannot_be_used_are_refused(folder, name):
         streaming.scan_boundary([folder / "part-0.parquet", folder / name])
 
 
-def test_an_element_is_for_spark_alone(folder):
-    for data in ([problem()], folder):
-        with pytest.raises(InvalidInputError, match="`element` must be left out but for a Spark"):
-            streaming.scan_boundary(data, element=0)
-
-
-def test_a_missing_library_is_named(monkeypatch, folder):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtraError, match=r"\.\[arrow\]"):
-        streaming.scan_boundary(folder)
+@pytest.mark.parametrize(("library", "extra"), [("pyarrow", "arrow"), ("rich", "cli")])
+def test_a_missing_library_is_named(monkeypatch, folder, library, extra):
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(MissingExtraError, match=rf"\.\[{extra}\]"):
+        streaming.scan_boundary(folder, progress=True)
 
 
 def test_whole_numbers_at_the_start_are_no_type(tmp_path):
@@ -150,53 +145,46 @@ def save(path, *sheets):
 
 def test_cells_are_read_as_a_csv_file_has_them(tmp_path):
     rows = [
+        [None, None],
+        ["day", "score", "n", "ill", None],
+        [datetime(2026, 3, 1), 0.1, 3.0, True, None],
+        [None],
+        [None, 1e-9, "#DIV/0!", "x"],
+    ]
+    found = read_frame(save(tmp_path / "t.xlsx", [], rows))
+    assert [list(found.columns), *found.to_numpy().tolist()] == [
         ["day", "score", "n", "ill"],
-        [datetime(2026, 3, 1), 0.1, 3.0, True],
-        [None, 1e-9, 2, "x"],
-    ]
-    path = save(tmp_path / "t.xlsx", rows)
-    assert column_names(path) == ["day", "score", "n", "ill"]
-    assert read_frame(path).to_numpy().tolist() == [
         ["2026-03-01", "0.1", "3", "True"],
-        ["", "1e-09", "2", "x"],
+        ["", "1e-09", "", "x"],
     ]
 
 
-def test_empty_sheets_rows_and_columns_at_the_edge_are_no_cells(tmp_path):
-    path = save(tmp_path / "t.xlsx", [], [[None, None], ["a", "b", None], [None], [1, None, None]])
-    assert read_frame(path).to_numpy().tolist() == [["1", ""]]
+ONE, TITLED = [["c"], [3]], [["Patients, März"], [None], ["a", "b"], [1, 2]]
 
 
 def test_a_sheet_and_its_row_of_names_can_be_chosen(tmp_path):
-    titled = [["Patients, März"], [None], ["a", "b"], [1, 2]]
-    path = save(tmp_path / "t.xlsx", [["c"], [3]], titled)
+    path = save(tmp_path / "t.xlsx", ONE, TITLED)
     found = read_frame(path, reading=Reading(sheet="Sheet1", header_row=3))
     assert [*found.columns, *found.to_numpy()[0]] == ["a", "b", "1", "2"]
     assert column_names(path, Reading(sheet="Sheet")) == ["c"]
-    for sheet, row, said in [("x", None, "'x' for .* one of 'Sheet', 'Sheet1'"), ("Sheet", 9, "9")]:
-        with pytest.raises(InvalidInputError, match=said):
-            read_frame(path, reading=Reading(sheet=sheet, header_row=row))
-    for row in (0, 2):
-        with pytest.raises(InvalidInputError, match=f"from 1 to 4, got {row}"):
-            read_frame(path, reading=Reading(sheet="Sheet1", header_row=row))
 
 
 NO_TABLE = {
-    "two sheets": ([[["a"], [1]], [["b"], [2]]], "got None .* one of 'Sheet', 'Sheet1'"),
-    "a cell without a name": ([[["a"], [1, "stray"]]], "names 1 while a row has more.* 'stray'"),
-    "no cells": ([[]], r"must have rows, but .* is empty"),
-    "text": (b"a,b\n1,2\n", "must be a whole Excel file"),
-    "no bytes": (b"", "must be a whole Excel file"),
+    "two sheets": ([ONE, TITLED], Reading(), "got None .* one of 'Sheet', 'Sheet1'"),
+    "no such sheet": ([ONE], Reading(sheet="x"), "got 'x' .* one of 'Sheet'"),
+    "row 0": ([TITLED], Reading(header_row=0), "from 1 to 4, got 0"),
+    "an empty row": ([TITLED], Reading(header_row=2), "from 1 to 4, got 2"),
+    "a row beyond": ([TITLED], Reading(header_row=9), "from 1 to 4, got 9"),
+    "a stray cell": ([[["a"], [1, "stray"]]], Reading(), "names 1 while a row has more.* 'stray'"),
+    "no cells": ([[]], Reading(), r"must have rows, but .* is empty"),
+    "text": (b"a,b\n1,2\n", Reading(), "must be a whole Excel file"),
 }
 
 
 @pytest.mark.parametrize("case", NO_TABLE)
 def test_a_workbook_that_is_no_table_is_refused(tmp_path, case):
-    content, words = NO_TABLE[case]
+    content, reading, words = NO_TABLE[case]
     path = tmp_path / "t.xlsx"
-    if isinstance(content, bytes):
-        path.write_bytes(content)
-    else:
-        save(path, *content)
+    path.write_bytes(content) if isinstance(content, bytes) else save(path, *content)
     with pytest.raises(InvalidInputError, match=words):
-        read_frame(path)
+        read_frame(path, reading=reading)
