@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from boundshift._boundary import choose_claims
 from boundshift._promises.certificate import Certificate
-from boundshift._promises.certify import certify, certify_by_folds
+from boundshift._promises.certify import certify
 from boundshift._promises.zone import Zone, find_zone
 from boundshift._typing import FloatArray
 from boundshift._validation import as_choice, check_labels, find_distinct
@@ -203,11 +203,6 @@ default="auto"
                     f"Pass {name}= with it."
                 )
             claim = as_rule(claim) if name == "rule" else as_curve(claim)
-            if setting not in claim.get_params():
-                raise InvalidInputError(
-                    f"`{key}` must name a setting of {type(claim).__name__}: "
-                    f"{', '.join(claim.get_params()) or 'it has none'}."
-                )
             params[name] = replace(claim, **{setting: params.pop(key)})
         super().set_params(**params)
         return self
@@ -348,33 +343,25 @@ default="auto"
                 f"`classes_` must be two for one class to be positive, got {len(self.classes_)}. "
                 "Use predict_proba and biases_."
             )
-        return self._positive_of(self.estimator_, self._response, X)
-
-    def _positive_of(self, model: Any, response: Any, X: Any) -> FloatArray:
-        """Return the positive class's scores by a model."""
         if self.boundary_.scale == "probability":
-            found = read_response(model, X, "predict_proba", self.classes_)
+            found = read_response(self.estimator_, X, "predict_proba", self.classes_)
             return np.asarray(found[:, self._positive_column])
-        scores = np.asarray(response.read(model, X, self.classes_))
+        scores = np.asarray(self._response.read(self.estimator_, X, self.classes_))
         return scores if self._positive_column == 1 else -scores
 
     @property
     def _positive_column(self) -> int:
         return int(self.boundary_.labels[1] == self.classes_[1])
 
-    def certify(
-        self, X: Any, y: Any = None, confidence: float = 0.95, **options: Any
-    ) -> Certificate:
+    def certify(self, X: Any, y: Any, confidence: float = 0.95, **options: Any) -> Certificate:
         """Bound each class's error rate, on rows that ``fit`` has not seen.
 
         Parameters
         ----------
         X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
             Rows used for nothing else.
-        y : array-like of shape (n_samples,), default=None
-            Their labels. None: rows without labels bound the more frequent class's error rate, if
-            the mean of the folds' models is deployed (``ensemble=True``). They show how often it
-            decides otherwise than the models of the folds, which were tested on labelled rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
         confidence : float, default=0.95
             Between 0 and 1.
         **options : dict
@@ -397,8 +384,6 @@ default="auto"
         'certified'
         """
         check_is_fitted(self)
-        if y is None:
-            return self._certify_unlabelled(X, confidence, options)
         X, y = self._check_known(X, y)
         if len(self.classes_) == 2:
             found = certify(y, self.positive_scores(X), self.boundary_, confidence, **options)
@@ -412,35 +397,8 @@ default="auto"
             number, labels = np.searchsorted(self.classes_, y), tuple(self.classes_.tolist())
             is_wrong = self.predict(X) != y
             found = certify_rows(number, is_wrong, labels, confidence=confidence, **options)
-        is_paid = bool(options.get("chosen_here", False)) and self._is_prefit
+        is_paid = options.get("chosen_here", False) and self._is_prefit
         reason = "" if is_paid else self._warn_of_reuse(X, y)
-        return replace(found, status="nominal", reason=reason) if reason else found
-
-    def _certify_unlabelled(
-        self, X: Any, confidence: float, options: Mapping[str, Any]
-    ) -> Certificate:
-        """Return the certificate of the more frequent class, by fold models and unlabelled rows."""
-        used = getattr(self, "_scored", None)
-        folds = 0 if used is None or used.parts is None else len(np.unique(used.parts))
-        is_plain = len(self.classes_) == 2 and not options
-        if used is not None:
-            is_plain &= used.weights is None and used.cluster is None and not used.repeated
-        if used is None or not is_plain or not 0 < folds == len(used.estimators or ()):
-            raise InvalidInputError(
-                "`y` must be given unless two classes without weights or groups were fitted in "
-                "this session and the mean of the folds' models is deployed, got None. Pass "
-                "labels, or fit with ensemble=True."
-            )
-        sample, t = self.deciding_sample_, self.threshold_
-        is_positive = sample.y == self.boundary_.labels[1]
-        flagged = self.positive_scores(X) > t
-        by_fold = [self._positive_of(model, used.response, X) > t for model in self.estimators_]
-        is_wrong = (sample.scores > t) != is_positive
-        rows = (is_positive, used.parts, is_wrong, flagged, np.array(by_fold))
-        found = certify_by_folds(self.boundary_, *rows, confidence)
-        # Rows of fit are known by their labels: those of the more frequent class tell.
-        common = np.full(len(flagged), self.boundary_.labels[int(2 * is_positive.mean() > 1)])
-        reason = self._warn_of_reuse(X, common)
         return replace(found, status="nominal", reason=reason) if reason else found
 
     def find_zone(self, X: Any, y: Any, **options: Any) -> Zone:

@@ -86,9 +86,9 @@ class Scored(NamedTuple):
     `y` numbers each row's class among `classes`. Scores of two classes are both probabilities, or
     one margin of the second class; for more classes there is one score per class. `rows` are the
     places among the rows of `fit`, `parts` the number of the test part, None without parts; a row
-    in several parts has the mean of its scores, and `repeated` says so. `cluster` has the groups
-    of the rows. `response` reads a model's scores. `guide` has rows scored by fold models, if
-    others are held out to test what they propose.
+    in several parts has the mean of its scores. `cluster` has the groups of the rows. `response`
+    reads a model's scores. `guide` has rows scored by fold models, if others are held out to test
+    what they propose.
     """
 
     y: IndexArray
@@ -98,7 +98,6 @@ class Scored(NamedTuple):
     classes: NDArray[Any]
     rows: IndexArray
     parts: IndexArray | None
-    repeated: bool
     weights: FloatArray | None
     costs: FloatArray | None
     cluster: NDArray[Any] | None
@@ -566,8 +565,7 @@ class _Trainer:
             and all("predict_proba" in part for part in parts)
             and asked in ("auto", "predict_proba")
         )
-        is_repeated = len(rows) < len(place)  # No row counts twice.
-        if is_repeated:
+        if len(rows) < len(place):  # No row counts twice.
             scores = mean_scores(response.scores(raw), place, is_log_odds=is_log_odds)
             scores = probabilities(scores) if on_probabilities else scores
         elif on_probabilities:
@@ -577,7 +575,7 @@ class _Trainer:
         y = np.searchsorted(self.classes, self.y[rows])
         weights, costs = (None if v is None else v[rows] for v in (params.weights, params.costs))
         given = (weights, costs, self._groups_of(rows))
-        decided = (response, origin, self.classes, rows, number[first], is_repeated)
+        decided = (response, origin, self.classes, rows, number[first])
         return Scored(y, scores, *decided, *given)
 
 
