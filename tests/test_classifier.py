@@ -237,14 +237,12 @@ def test_weights_reach_every_fit_and_the_boundary(fits, nested):
     for k in range(nested):
         inner = make_pipeline("passthrough", inner)
         name = f"recorder__{name}" if k == 0 else f"pipeline__{name}"
-    unnamed = BoundShiftClassifier(inner, cv=3).fit(X, Y, sample_weight=weight)
+    model = BoundShiftClassifier(inner, cv=3).fit(X, Y, **{name: weight})
     assert len(fits()) == 3
     for rows, _, seen in fits():
         expected = [weight[(row == X).all(axis=1)][0] for row in rows]
         np.testing.assert_array_equal(seen, expected)
-    named = BoundShiftClassifier(inner, cv=3).fit(X, Y, **{name: weight})
-    assert unnamed.boundary_ == named.boundary_
-    assert unnamed.boundary_.n_samples[1] == pytest.approx(weight[Y == 1].sum())
+    assert model.boundary_.n_samples[1] == pytest.approx(weight[Y == 1].sum())
 
 
 @pytest.mark.parametrize(

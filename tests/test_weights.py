@@ -7,7 +7,6 @@ import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier
 
 from boundshift import (
     BoundShiftClassifier,
@@ -203,12 +202,6 @@ def test_the_classifier_refuses_what_it_would_ignore(table, model, metadata, mes
     filled = {name: np.full(220, float(value)) for name, value in metadata.items()}
     with pytest.raises(InvalidInputError, match=message):
         BoundShiftClassifier(LogisticRegression(), **model).fit(X, y, **filled)
-
-
-def test_a_model_without_weights_is_named(table):
-    X, y, w = table
-    with pytest.raises(InvalidInputError, match="KNeighborsClassifier, which takes none"):
-        BoundShiftClassifier(KNeighborsClassifier()).fit(X, y, sample_weight=w)
 
 
 # Certificates.

@@ -238,10 +238,6 @@ WRONG = {
     # Records and settings.
     "a threshold of NaN": (lambda: replace(FITTED, threshold=np.nan), "`threshold` must be"),
     "a setting of no rule": (lambda: fit().set_params(rule__beta=2), "`rule` must be an object"),
-    "a setting of another": (
-        lambda: fit(rule=Cost()).set_params(rule__beta=2),
-        "a setting of Cost",
-    ),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags, indexable
@@ -21,19 +23,23 @@ from boundshift._boundary import choose_claims
 from boundshift._promises.certificate import Certificate
 from boundshift._promises.certify import certify
 from boundshift._promises.zone import Zone, find_zone
-from boundshift._typing import FloatArray
+from boundshift._result.boundary import Boundary
+from boundshift._typing import FloatArray, IndexArray
 from boundshift._validation import as_choice, check_labels, find_distinct
 from boundshift.curves import ErrorCurve, as_curve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.models._decision import certify_rows, decide_model
 from boundshift.models._fingerprint import Fingerprint
 from boundshift.models._scoring import (
+    MeanOfModels,
     ResponseMethod,
     check_response_method,
+    class_columns,
     find_winner,
+    is_a,
     read_response,
+    unwrap,
 )
-from boundshift.models._shift import ShiftExportMixin
 from boundshift.models._store import pack, unpack
 from boundshift.models._training import DecidingSample, route_fit, train
 from boundshift.rules import Rule, as_rule
@@ -62,7 +68,7 @@ def _own(name: Any, summary: str) -> Any:
     return has(method)
 
 
-class BoundShiftClassifier(ShiftExportMixin, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class BoundShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Wrap a classifier and move its threshold using estimated per-class error rates.
 
     The wrapped classifier scores every row; `find_boundary` chooses the threshold on that score. As
@@ -154,6 +160,7 @@ default="auto"
     # Requested here and not in the signature of `fit`: scikit-learn would then expect that a weight
     # of 2 equals the row twice, which is not so with folds.
     __metadata_request__fit = {"sample_weight": True, "row_cost": True}  # noqa: RUF012
+    boundary_: Boundary
 
     def __init__(
         self,
@@ -425,6 +432,73 @@ default="auto"
         known = {"pos_label": self.boundary_.labels[1], "scale": self.boundary_.scale}
         zone = find_zone(y, scores, **(known | options))
         return zone if self._is_prefit else replace(zone, reason=self._warn_of_reuse(X, y))
+
+    def shifted_estimator(self) -> Any:
+        """Return a copy of the model whose own intercept carries the shift.
+
+        It predicts what this classifier predicts, and does not need boundshift. Linear models and
+        MLPClassifier can carry the shift, and pipelines that end in one of them. Margins and
+        probabilities of the copy move with its labels.
+
+        Returns
+        -------
+        fitted model
+
+        Raises
+        ------
+        InvalidInputError
+            If the model is another one, is a mean of models that are not linear, or the scores
+            are not its own margins or their probabilities.
+
+        Notes
+        -----
+        The paper's b' = b − threshold, in log-odds where ``threshold_`` is a probability; with
+        more classes each class's bias is added to its own. Rows closer to the boundary than
+        rounding (10⁻¹⁵ of the score, 10⁻⁶ in float32) may fall on either side.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from sklearn.linear_model import LogisticRegression
+        >>> from boundshift import BoundShiftClassifier
+        >>> X, y = make_classification(500, weights=[0.9], random_state=0)
+        >>> shifted = BoundShiftClassifier(LogisticRegression()).fit(X, y)
+        >>> plain = shifted.shifted_estimator()
+        >>> type(plain).__name__, bool((plain.predict(X) == shifted.predict(X)).all())
+        ('LogisticRegression', True)
+        """
+        check_is_fitted(self)
+        whole = copy.deepcopy(unwrap(self.estimator_).whole)
+        last = unwrap(whole).last
+        has_margins = self._response.method in ("margin", "decision_function")
+        is_linear = is_a(last, "sklearn", "LinearClassifierMixin")
+        if not has_margins or not (is_linear or is_a(last, "sklearn", "MLPClassifier")):
+            name = type(last).__name__
+            if isinstance(last, MeanOfModels):
+                name = f"a mean of {type(unwrap(last.estimators[0]).last).__name__}s"
+            raise InvalidInputError(
+                "`estimator_` must be one linear model or MLPClassifier, scored by its own "
+                f"margins, for its intercept to carry the shift, got {name}. Fit with "
+                "ensemble=False, or keep the BoundShiftClassifier itself."
+            )
+        offsets = self._offsets(class_columns(self.estimator_, self.classes_))
+        if is_linear:
+            last.intercept_ = np.asarray(last.intercept_, dtype=np.float64) + offsets
+        else:
+            last.intercepts_[-1] = last.intercepts_[-1].astype(np.float64) + offsets
+        return whole
+
+    def _offsets(self, columns: IndexArray) -> FloatArray:
+        """Return minus the threshold, or each class's bias, to be added to the margins."""
+        if len(columns) > 2:
+            return np.asarray(self.biases_[columns])
+        threshold = self.boundary_.threshold
+        if self.boundary_.scale == "probability":
+            threshold = float(logit(np.clip(threshold, 0.0, 1.0)))
+        if self.boundary_.labels[1] == self.classes_[0]:
+            # A row at the boundary is negative: here it belongs to the second class.
+            threshold = float(np.nextafter(-threshold, -np.inf))
+        return np.array([-threshold if columns[0] < columns[1] else threshold])
 
     def report(
         self,

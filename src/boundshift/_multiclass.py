@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift._promises.planning import rows_needed
-from boundshift._result.boundary import Boundary, restate
+from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample
 from boundshift._status import QUIET, Status
 from boundshift._typing import FloatArray, IndexArray
@@ -41,7 +41,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.rules import ClassFloors, GMean, Rule
 
 Samples = dict[tuple[int, int], ScoreSample]
-Strategy = Literal["joint", "pairwise", "own"]
+Strategy = Literal["joint", "pairwise"]
 Function = Callable[[FloatArray], FloatArray]
 Profile = tuple[FloatArray, Function]
 """Ascending places of one bias, the others fixed, and the function from places to losses."""
@@ -90,7 +90,7 @@ def find_biases(
     `y` are class numbers, `scores` has a column per class: NaN where a model did not know it. The
     rule must be symmetric; "g-mean" leaves out its part for F1 where the biases are joint, since
     no class is the rare one in every pair. "joint" is "pairwise" for the curve "support", whose
-    optimum is not that of a curve. "own" solves nothing and leaves all biases zero.
+    optimum is not that of a curve.
     """
     bad = np.isinf(scores).any(axis=1) | np.isnan(scores).all(axis=1)
     if bad.any():
@@ -113,21 +113,18 @@ def find_biases(
     counts = np.bincount(y, weights, minlength=len(names))
     samples = _pair_samples(y, scores, names, weights)
     statuses = {pair: status_of(sample) for pair, sample in samples.items()}
-    biases = np.zeros(len(counts))
     if is_joint:
         biases = _joint_biases(y, scores, curve, rule, weights)
-    elif strategy != "own":
+    else:
         solved = {pair: curve.solve(sample, rule) for pair, sample in samples.items()}
         statuses = {pair: solution.status for pair, solution in solved.items()}
         biases = _reconcile({k: s.found.threshold for k, s in solved.items()}, samples, len(counts))
-    if strategy != "own":
-        _favour_few(biases, counts, samples)
-    boundaries = {}
-    for (i, j), sample in samples.items():
-        found = _boundary_at(biases[i] - biases[j], sample, curve, rule, statuses[i, j])
-        boundaries[sample.labels] = restate(found, Status.KEPT) if strategy == "own" else found
-    told = [Status.KEPT] if strategy == "own" else list(statuses.values())
-    return ClassBiases(biases, boundaries, told)
+    _favour_few(biases, counts, samples)
+    boundaries = {
+        sample.labels: _boundary_at(biases[i] - biases[j], sample, curve, rule, statuses[i, j])
+        for (i, j), sample in samples.items()
+    }
+    return ClassBiases(biases, boundaries, list(statuses.values()))
 
 
 def pair_boundaries(

@@ -12,7 +12,6 @@ class Status(Enum):
     RELAXED = "The optimum, with some rows as slack because the classes overlap."
     LOCAL = "A local optimum of SLSQP, which depends on its start. Use solver=Exact()."
     SHARED = "The biases decide between all classes at once, not best between these two alone."
-    KEPT = "The model's own boundaries are kept: on held-out rows the biases did worse."
     REVERSED = (
         "The positive class has the lower scores, so `score > threshold` is wrong for most rows. "
         "Negate the scores or pass the other label as `pos_label`."
@@ -62,5 +61,5 @@ class Status(Enum):
 
 
 _FELL_BACK = (Status.INFEASIBLE, Status.UNINFORMATIVE, Status.SINGLE_ROW)
-QUIET = (Status.OPTIMAL, Status.RELAXED, Status.LOCAL, Status.SHARED, Status.KEPT)
+QUIET = (Status.OPTIMAL, Status.RELAXED, Status.LOCAL, Status.SHARED)
 """Statuses that need no second look and raise no warning."""

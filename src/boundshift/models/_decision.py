@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -11,7 +10,6 @@ from numpy.typing import NDArray
 
 from boundshift._boundary import decide, decide_by_cluster, decide_by_row
 from boundshift._multiclass import (
-    ClassBiases,
     ClassRows,
     find_biases,
     meet_floors,
@@ -22,20 +20,18 @@ from boundshift._multiclass import (
 from boundshift._promises.certificate import Certificate, certify_counts
 from boundshift._promises.certify import certify_floors
 from boundshift._result.boundary import Boundary, restate
-from boundshift._scores import LEAST_WEIGHT, Scale, ScoreSample
+from boundshift._scores import Scale, ScoreSample
 from boundshift._status import QUIET, Status
 from boundshift._typing import FloatArray, IndexArray
 from boundshift._validation import order_labels
 from boundshift.curves import Empirical, ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.models._scoring import find_winner
-from boundshift.models._training import Scored, counts_groups, find_demands, is_promise
+from boundshift.models._training import Scored, can_promise, counts_groups, find_demands, is_promise
 from boundshift.rules import ClassFloors, ClassRule, Rule
 
 Strategy = Literal["joint", "pairwise"]
 
-# By how many standard errors the model's own boundary must be better to stay.
-_STANDARD_ERRORS = 2.0
 _GROUPED = (
     "Rows of one group resemble each other, and these bounds count rows, so they are no guarantee; "
     "certify on rows of other groups, with cluster=groups"
@@ -134,7 +130,7 @@ def _qualify_promise(boundary: Boundary, scored: Scored) -> Boundary:
     if scored.origin == "held-out" or boundary.status not in QUIET:
         return boundary
     demands = find_demands(boundary.curve, boundary.rule, dict(enumerate(boundary.n_samples)))
-    short = [d for d in demands or () if not d.can_be_met and np.isfinite(d.least)]
+    short = [d for d in demands or () if not can_promise(d) and np.isfinite(d[0])]
     other, detail = "or use cv='prefit' with rows that the model has not seen", ""
     if scored.origin == "training":
         detail = (
@@ -142,36 +138,26 @@ def _qualify_promise(boundary: Boundary, scored: Scored) -> Boundary:
             f"are not promised of fresh rows. Use cv=5, which keeps rows apart, {other}."
         )
     elif short:
+        least, _, rows = short[0]
         detail = (
             "The floors are met by the models of the folds, and not promised of the deployed one: "
-            f"that takes {short[0].least:.0f} rows kept apart, so {2 * short[0].least:.0f} in all "
-            f"of which there are {short[0].rows}. Collect more of them, lower the floor or the "
-            f"confidence, {other}."
+            f"that takes {least:.0f} rows kept apart, so {2 * least:.0f} in all of which there are "
+            f"{rows}. Collect more of them, lower the floor or the confidence, {other}."
         )
     return restate(boundary, Status.NOT_PROMISED, detail)
 
 
 def _decide_many(scored: Scored, curve: ErrorCurve, rule: Rule, multi_class: Strategy) -> Decided:
     """Find one bias per class."""
-    labels, parts, doubts = scored.classes.tolist(), scored.parts, []
-
-    def find(strategy: Any, *rows: Any) -> ClassBiases:
-        y, scores, weights = rows
-        return find_biases(y, scores, curve, rule, strategy, labels, weights)
-
+    labels, doubts = scored.classes.tolist(), []
     lone = scored.classes[np.bincount(scored.y, minlength=len(labels)) == 1]
-    if len(lone) and parts is not None:
+    if len(lone) and scored.origin == "out-of-fold":
         doubts.append(
             f"The only row of {', '.join(map(repr, lone.tolist()))} cannot be left out of "
             "training and score itself; the largest bias of the other classes stands in. "
             "Collect more rows of that class."
         )
-    rows = scored.y, scored.scores, scored.weights
-    # Where a function's own boundary is, is unknown.
-    has_own = not callable(scored.response.method) or scored.response.is_log_odds
-    may_keep = parts is not None and rule.symmetric and has_own
-    keeps_own = may_keep and shift_loses(*rows, parts, lambda *r: find(multi_class, *r).biases)  # type: ignore[arg-type]
-    found = find("own" if keeps_own else multi_class, *rows)
+    found = find_biases(scored.y, scored.scores, curve, rule, multi_class, labels, scored.weights)
     loud = [status for status in found.statuses if status not in QUIET]
     if loud:
         doubts.append(
@@ -217,43 +203,6 @@ def _decide_by_class(
 def _known(scored: Scored) -> ClassRows:
     """Return rows whose unknown classes cannot win: no model chooses a class it did not know."""
     return ClassRows(scored.y, np.nan_to_num(scored.scores, nan=-np.inf))
-
-
-def shift_loses(
-    y: IndexArray,
-    scores: FloatArray,
-    weights: FloatArray | None,
-    parts: IndexArray,
-    choose: Callable[..., FloatArray],
-) -> bool:
-    """Return whether the model's own boundary is better on rows left out of the choice.
-
-    Biases are chosen by `choose` on all parts but one and judged on that one, part after part. They
-    lose if the mean of the classes' recalls falls by more than two standard errors.
-    """
-    known, present = np.nan_to_num(scores, nan=-np.inf), np.unique(y)
-    times = np.ones(len(y)) if weights is None else weights
-    least = 1.0 if weights is None else LEAST_WEIGHT
-    shifted, unmoved = np.full(len(y), -1), find_winner(known)
-    for part in np.unique(parts):
-        out = parts == part
-        if all(times[~out & (y == k)].sum() >= least for k in present):
-            kept = None if weights is None else weights[~out]
-            shifted[out] = find_winner(known[out] + choose(y[~out], scores[~out], kept))
-    changes, variances = [], []
-    for k in present:
-        judged = (y == k) & (shifted >= 0)
-        if not judged.any():
-            return False
-        gain, counts = (shifted == k)[judged] * 1 - (unmoved == k)[judged], times[judged]
-        gained, lost = counts[gain > 0].sum(), counts[gain < 0].sum()
-        # Agresti and Min (Statistics in Medicine 24, 2005) add half a row to each of the four ways
-        # in which a row may fare under two boundaries. With the plain variance, a rare class of
-        # which no row changed sides would count as known not to gain, however few its rows are.
-        n = counts.sum() + 2
-        changes.append((gained - lost) / n)
-        variances.append((gained + lost + 1 - n * changes[-1] ** 2) / n**2)
-    return bool(sum(changes) < -_STANDARD_ERRORS * np.sqrt(sum(variances)))
 
 
 def certify_rows(

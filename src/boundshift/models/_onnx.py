@@ -28,10 +28,8 @@ from boundshift.models._onnx_nodes import (
 )
 from boundshift.models._scoring import (
     SMALLEST,
-    SUREST,
     MeanOfModels,
     Response,
-    class_columns,
     is_a,
     look_up,
     unwrap,
@@ -83,7 +81,8 @@ def to_onnx(clf: Any, X: Any) -> Any:
     Raises
     ------
     InvalidInputError
-        If the model, or a step before it, cannot be converted.
+        If the model, or a step before it, cannot be converted, or is a mean of models: fit with
+        ``ensemble=False``.
     MissingExtraError
         If onnx and onnxruntime are not installed, or skl2onnx where it is needed.
 
@@ -117,10 +116,11 @@ def to_onnx(clf: Any, X: Any) -> Any:
     if not is_a(shifter, "boundshift", "BoundShiftClassifier"):
         remedy = "Models without a moved boundary are converted by skl2onnx."
         refuse("`clf` must be a BoundShiftClassifier or end in one", type(shifter).__name__, remedy)
-    model, n_classes = shifter.estimator_, len(shifter.classes_)
-    is_mean = isinstance(model, MeanOfModels)
-    parts = model.estimators if is_mean else [model]
-    response: Response = model.response if is_mean else shifter._response
+    model, n_classes = unwrap(shifter.estimator_), len(shifter.classes_)
+    response: Response = shifter._response
+    if isinstance(model.last, MeanOfModels):
+        got, remedy = f"a mean of {len(model.last.estimators)}", "Fit with ensemble=False."
+        refuse("`estimator_` must be one model for ONNX", got, remedy)
     if callable(response.method):
         remedy = "Use response_method='auto'."
         refuse("`response_method` must not be a function for ONNX", repr(response.method), remedy)
@@ -128,26 +128,15 @@ def to_onnx(clf: Any, X: Any) -> Any:
         got = "a sparse matrix" if issparse(X) else f"{np.ndim(X)} dimension(s)"
         remedy = "Export the model behind the step that makes numbers of texts, on its dense rows."
         refuse("`X` must be dense rows and columns for ONNX", got, remedy)
-    has_columns = hasattr(X, "columns") and (outer.transformers or unwrap(parts[0]).transformers)
-    if has_columns:
+    steps = [*outer.transformers, *model.transformers]
+    if steps and hasattr(X, "columns"):
         inputs = [(str(name), _kind_of(np.asarray(X[name]).dtype), 1) for name in X.columns]
     else:
         is_single = np.asarray(X[:1]).dtype == np.float32
         inputs = [("X", "FLOAT" if is_single else "DOUBLE", np.shape(X)[1])]
     graph = Graph()
-    # One model's probabilities are read, not computed from log-odds.
-    is_read = not is_mean and response.method == "predict_proba"
-    scores = []
-    for part in parts:
-        if len(class_columns(part, shifter.classes_)) < n_classes:
-            remedy = "Fit with ensemble=False, or on more rows of the rarest class."
-            refuse("`estimators_` must know every class", "one that lacks some", remedy)
-        raw, own = _write_part(graph, part, outer.transformers, response, inputs)
-        scores.append(_write_scores(graph, raw, own, n_classes, is_read))
-    score = _write_mean(graph, scores, n_classes, response) if is_mean else scores[0]
-    if response.is_log_odds:
-        _write_probabilities(graph, score, n_classes, is_read)
-    _write_decision(graph, shifter, score)
+    raw, floor = _write_model(graph, model.last, steps, response, inputs)
+    _write_decision(graph, shifter, _write_scores(graph, raw, floor, response, n_classes))
     width: list[int | None] = [None] if n_classes == 2 else [None, n_classes]
     kind = _kind_of(shifter.classes_.dtype)
     outputs = [_declare(_LABEL, kind, [None]), _declare(_SCORE, "DOUBLE", width)]
@@ -182,16 +171,14 @@ def _declare(name: str, kind: str, shape: list[int | None]) -> Any:
 # Nodes.
 
 
-def _write_part(
-    graph: Graph, part: Any, before: list[Any], response: Response, inputs: _Inputs
-) -> tuple[str, Response]:
-    """Write a model's response; return its name and how it is read."""
+def _write_model(
+    graph: Graph, last: Any, steps: list[Any], response: Response, inputs: _Inputs
+) -> tuple[str, tuple[float, ...] | None]:
+    """Write a model's response; return its name, and the floors if it is probabilities."""
     from onnx import TensorProto
 
-    inner, method = unwrap(part), response.method
-    last, steps = inner.last, [*before, *inner.transformers]
-    writers = PROBABILITY_WRITERS if method == "predict_proba" else MARGIN_WRITERS
-    write = look_up(last, writers)
+    method, floor = response.method, response.floor
+    write = look_up(last, PROBABILITY_WRITERS if method == "predict_proba" else MARGIN_WRITERS)
     if write is not None:
         x = "X"
         if steps:
@@ -199,10 +186,9 @@ def _write_part(
             is_single = output.type.tensor_type.elem_type == TensorProto.FLOAT
             graph.rounding = _SINGLE_ROUNDING if is_single else _DOUBLE_ROUNDING
             x = output.name
-        return write(graph, graph.cast(x, "DOUBLE"), last), response
+        return write(graph, graph.cast(x, "DOUBLE"), last), floor
     if method == "margin" and response.is_log_odds:
-        floor = (SMALLEST,) * len(last.classes_)
-        method, response = "predict_proba", Response("predict_proba", floor, is_log_odds=True)
+        method, floor = "predict_proba", (SMALLEST,) * len(last.classes_)
     if method == "margin" or is_a(last, "catboost", "CatBoost"):
         refuse("`estimator` must be a model that ONNX can express", type(last).__name__, _KEEP)
     options = {"zipmap": False} | ({"raw_scores": True} if method == "decision_function" else {})
@@ -212,7 +198,7 @@ def _write_part(
     shape = [size.dim_value for size in output.type.tensor_type.shape.dim]
     if method == "decision_function" and len(shape) == 2 and shape[1] == 2:
         raw = graph.add("Gather", raw, graph.constant([1], np.int64), axis=1)
-    return raw, response
+    return raw, floor
 
 
 def _convert(graph: Graph, steps: list[Any], inputs: _Inputs, options: Any = None) -> Any:
@@ -245,8 +231,7 @@ def _convert(graph: Graph, steps: list[Any], inputs: _Inputs, options: Any = Non
     else:
         got = f"{type(steps[-1]).__name__} ({reason})"
         refuse("`clf` must be a model that skl2onnx can convert", got, _KEEP)
-    # Several models fit into one graph if their names differ.
-    base = onnx.compose.add_prefix(base, f"converted_{len(graph.nodes)}_")
+    base = onnx.compose.add_prefix(base, "converted_")
     for (name, *_), given in zip(inputs, base.graph.input, strict=True):
         to = given.type.tensor_type.elem_type
         graph.nodes.append(helper.make_node("Cast", [name], [given.name], to=to))
@@ -256,51 +241,26 @@ def _convert(graph: Graph, steps: list[Any], inputs: _Inputs, options: Any = Non
     return base.graph.output
 
 
-def _write_scores(graph: Graph, raw: str, response: Response, n_classes: int, is_read: bool) -> str:
-    """Write what `Response.scores` does; of two classes both probabilities stay if read."""
-    if n_classes == 2 and response.floor is None:
-        return graph.column(raw)
-    if n_classes == 2 and is_read:
-        return raw
-    if response.floor is not None:
-        raw = graph.add("Log", graph.add("Max", raw, graph.constant(response.floor)))
+def _write_scores(graph: Graph, raw: str, floor: Any, response: Response, n_classes: int) -> str:
+    """Write what `Response.scores` and `predict_proba` return; return the name of the scores."""
+    if n_classes == 2 and response.method == "predict_proba":
+        return graph.add("Identity", raw, output=_PROBABILITIES)
+    if floor is not None:
+        raw = graph.add("Log", graph.add("Max", raw, graph.constant(floor)))
     if n_classes > 2:
+        if response.is_log_odds:
+            graph.add("Softmax", raw, axis=1, output=_PROBABILITIES)
         return raw
-    return graph.add("Sub", graph.column(raw, 1), graph.column(raw, 0))
-
-
-def _write_mean(graph: Graph, scores: list[str], n_classes: int, response: Response) -> str:
-    """Write what `mean_scores` does."""
-    second, n = graph.constant([1], np.int64), len(scores)
-    if n_classes > 2 and response.is_log_odds:
-        scores = [graph.add("LogSoftmax", one, axis=1) for one in scores]
-    elif n_classes > 2:
-        scores = [graph.add("Sub", one, graph.add("ReduceMean", one, second)) for one in scores]
-    mean = graph.add("Div", graph.add("Sum", *scores), graph.constant(float(n)))
-    if n_classes > 2 or not response.is_log_odds:
-        return mean
-    columns = [graph.add("Unsqueeze", one, second) for one in scores]
-    together, all_of_them = graph.add("Concat", *columns, axis=1), graph.constant([n], np.int64)
-    middle = graph.constant([(n - 1) // 2, n // 2], np.int64)
-    middle = graph.add("Gather", graph.add("TopK", together, all_of_them), middle, axis=1)
-    median = graph.add("ReduceMean", middle, second, keepdims=0)
-    largest = graph.add("Max", *(graph.add("Abs", one) for one in scores))
-    is_sure = graph.add("Greater", largest, graph.constant(SUREST))
-    return graph.add("Where", is_sure, median, mean)
-
-
-def _write_probabilities(graph: Graph, score: str, n_classes: int, is_read: bool) -> None:
-    """Write what `predict_proba` returns."""
-    if n_classes > 2:
-        graph.add("Softmax", score, axis=1, output=_PROBABILITIES)
-    elif is_read:
-        graph.add("Identity", score, output=_PROBABILITIES)
-    else:
+    score = graph.column(raw)
+    if floor is not None:
+        score = graph.add("Sub", graph.column(raw, 1), score)
+    if response.is_log_odds:
         columns = [
             graph.add("Unsqueeze", graph.add("Sigmoid", one), graph.constant([1], np.int64))
             for one in (graph.add("Neg", score), score)
         ]
         graph.add("Concat", *columns, axis=1, output=_PROBABILITIES)
+    return score
 
 
 def _write_decision(graph: Graph, clf: Any, score: str) -> None:

@@ -19,6 +19,7 @@ from boundshift.exceptions import InvalidInputError
 # The newest operators that runtimes of the last two years know; TreeEnsemble came with 5.
 OPSET, ML_OPSET, ML_DOMAIN = 18, 5, "ai.onnx.ml"
 _SUM = 1
+_ROUNDED = "FLOAT", "DOUBLE"
 
 
 def refuse(rule: str, got: object, remedy: str) -> NoReturn:
@@ -49,16 +50,17 @@ class Graph:
         from onnx import helper
 
         name = f"boundshift_{op.lower()}_{len(self.nodes)}"
-        output = output or name
-        outputs = [output, f"{name}_places"] if op == "TopK" else [output]
-        self.nodes.append(helper.make_node(op, list(inputs), outputs, name=name, **attributes))
-        return output
+        node = helper.make_node(op, list(inputs), [output or name], name=name, **attributes)
+        self.nodes.append(node)
+        return output or name
 
-    def cast(self, value: str, kind: str) -> str:
-        """Cast to "DOUBLE", "FLOAT" or "INT64"."""
+    def cast(self, value: str, *kinds: str) -> str:
+        """Cast to "DOUBLE", "FLOAT" or "INT64", one after the other."""
         from onnx import TensorProto
 
-        return self.add("Cast", value, to=getattr(TensorProto, kind))
+        for kind in kinds:
+            value = self.add("Cast", value, to=getattr(TensorProto, kind))
+        return value
 
     def column(self, value: str, index: int = 0) -> str:
         """Add a column as a vector."""
@@ -143,10 +145,6 @@ def _sum_of_trees(
     return graph.add("Add", total, graph.constant(base))
 
 
-def _in_float32(graph: Graph, x: str) -> str:
-    return graph.cast(graph.cast(x, "FLOAT"), "DOUBLE")
-
-
 def _sklearn_tree(target: int, tree: Any, value: NDArray[Any]) -> Tree:
     children = tree.children_left, tree.children_right
     return target, tree.feature, tree.threshold, *children, tree.missing_go_to_left, value
@@ -165,7 +163,7 @@ def _forest(graph: Graph, x: str, model: Any) -> str:
             for target, k in enumerate(classes):
                 yield _sklearn_tree(target, member.tree_, shares[:, k])
 
-    found = _sum_of_trees(graph, _in_float32(graph, x), trees(), np.zeros(len(classes)))
+    found = _sum_of_trees(graph, graph.cast(x, *_ROUNDED), trees(), np.zeros(len(classes)))
     if n_classes > 2:
         return found
     return graph.add("Concat", graph.add("Sub", graph.constant(1.0), found), found, axis=1)
@@ -180,7 +178,7 @@ def _gradient_boosting(graph: Graph, x: str, model: Any) -> str:
         for k, member in enumerate(stage)
     )
     base = model._raw_predict_init(np.zeros((1, model.n_features_in_)))[0]
-    return _sum_of_trees(graph, _in_float32(graph, x), trees, base)
+    return _sum_of_trees(graph, graph.cast(x, *_ROUNDED), trees, base)
 
 
 def _hist_gradient_boosting(graph: Graph, x: str, model: Any) -> str:
@@ -225,7 +223,7 @@ def _xgboost(graph: Graph, x: str, model: Any) -> str:
             ends = tree["left_children"], tree["right_children"]
             yield target, tree["split_indices"], split, *ends, tree["default_left"], split
 
-    return _sum_of_trees(graph, _in_float32(graph, x), trees(), base, less=True)
+    return _sum_of_trees(graph, graph.cast(x, *_ROUNDED), trees(), base, less=True)
 
 
 def _lightgbm(graph: Graph, x: str, model: Any) -> str:

@@ -11,7 +11,6 @@ import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from inspect import signature
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -85,10 +84,9 @@ class Scored(NamedTuple):
 
     `y` numbers each row's class among `classes`. Scores of two classes are both probabilities, or
     one margin of the second class; for more classes there is one score per class. `rows` are the
-    places among the rows of `fit`, `parts` the number of the test part, None without parts; a row
-    in several parts has the mean of its scores. `cluster` has the groups of the rows. `response`
-    reads a model's scores. `guide` has rows scored by fold models, if others are held out to test
-    what they propose.
+    places among the rows of `fit`; a row in several test parts has the mean of its scores.
+    `cluster` has the groups of the rows. `response` reads a model's scores. `guide` has rows scored
+    by fold models, if others are held out to test what they propose.
     """
 
     y: IndexArray
@@ -97,7 +95,6 @@ class Scored(NamedTuple):
     origin: Origin
     classes: NDArray[Any]
     rows: IndexArray
-    parts: IndexArray | None
     weights: FloatArray | None
     costs: FloatArray | None
     cluster: NDArray[Any] | None
@@ -153,8 +150,6 @@ def route_fit(clf: Any, y: NDArray[Any], given: dict[str, Any]) -> FitParameters
     else:
         own = {name: v for name, v in given.items() if name == "row_cost" or _WEIGHT in name}
         fit = {name: v for name, v in given.items() if name not in ("row_cost", "groups")}
-        if not clf._is_prefit:
-            fit = _name_last_step(clf.estimator, fit)
         if "groups" in given:
             split = {"groups": given["groups"]}
         if "groups" in given and (isinstance(clf.cv, str) or not hasattr(clf.cv, "split")):
@@ -196,24 +191,6 @@ def route_fit(clf: Any, y: NDArray[Any], given: dict[str, Any]) -> FitParameters
     return FitParameters(fit, split, weights, costs, decides)
 
 
-def _name_last_step(estimator: Any, fit_params: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Name the weights for the last step of a pipeline, if that step takes weights."""
-    if fit_params.get(_WEIGHT) is None or not hasattr(estimator, "fit"):
-        return fit_params
-    last, full_name = estimator, _WEIGHT
-    while isinstance(getattr(last, "steps", None), list):
-        step, last = last.steps[-1]
-        full_name = full_name.replace(_WEIGHT, f"{step}__{_WEIGHT}")
-    parameters = signature(last.fit).parameters.values()
-    if not any(p.name == _WEIGHT or p.kind is p.VAR_KEYWORD for p in parameters):
-        raise InvalidInputError(
-            "`sample_weight` must be something that the estimator's fit takes, got weights for "
-            f"{type(last).__name__}, which takes none. Use another model, or fit it "
-            "without and give the weights to the boundary alone, with cv='prefit'."
-        )
-    return {full_name if name == _WEIGHT else name: v for name, v in fit_params.items()}
-
-
 def _find_weights(fit_params: Mapping[str, Any], n_rows: int) -> FloatArray | None:
     """Return the weights among the parameters of a fit, also those of a pipeline's step."""
     names = [name for name in fit_params if name == _WEIGHT or name.endswith(f"__{_WEIGHT}")]
@@ -241,48 +218,36 @@ def counts_groups(curve: ErrorCurve, rule: Rule) -> bool:
     return set(rule.asked) <= {"recall", "specificity"} and curve == ClopperPearson(rule.level)
 
 
-class Demand(NamedTuple):
-    """Rows that a promised floor takes: the fewest, and a number that shows half of its errors."""
+Demand = tuple[float, float, int]  # fewest rows, a good number of rows, rows there are
 
-    least: float
-    good: float
-    rows: int  # there are
 
-    @property
-    def can_be_met(self) -> bool:
-        """Whether half of the rows suffice."""
-        return self.least <= math.floor(_MOST_SHARE * self.rows)
+def can_promise(demand: Demand) -> bool:
+    """Return whether half of the rows suffice for a promise."""
+    return demand[0] <= math.floor(_MOST_SHARE * demand[2])
 
 
 def find_demands(curve: ErrorCurve, rule: Rule, counts: Mapping[Any, int]) -> list[Demand] | None:
     """Return what each promised floor takes, None if nothing is promised.
 
-    `counts` has the rows of each class, the negative class first.
+    A good number of rows shows half of the errors that the floor allows. `counts` has the rows of
+    each class, the negative class first.
     """
     if isinstance(rule, ClassFloors):
         risk = 1.0 - rule.confidence
-        floors = [(floor, 1.0, counts[label]) for label, floor in rule.recall.items()]
+        floors = [(floor, counts[label]) for label, floor in rule.recall.items()]
     elif isinstance(rule, Floors) and isinstance(curve, ConfidenceCurve):
         risk = curve.delta / len(rule.promised)
         negative, positive = counts.values()
         rows = {"recall": positive, "specificity": negative, "precision": positive, "npv": negative}
-        floors = []
-        for name in rule.promised:
-            floor = 1.0 - rule.asked[name] if name == "flagged" else rule.asked[name]
-            # About this share of the rows behind precision and npv are of the class.
-            share = floor if name in ("precision", "npv") else 1.0
-            floors.append((floor, share, rows.get(name, negative + positive)))
+        asked = rule.asked | {"flagged": 1.0 - rule.asked.get("flagged", 0.0)}
+        floors = [(asked[n], rows.get(n, negative + positive)) for n in rule.promised]
     else:
         return None
-    if any(floor >= 1.0 for floor, *_ in floors):
-        return [Demand(math.inf, math.inf, 1)]
+    if any(floor >= 1.0 for floor, _ in floors):
+        return [(math.inf, math.inf, 1)]
     return [
-        Demand(
-            math.ceil(share * rows_needed(1.0 - floor, 1.0 - risk)),
-            share * start_of(floor, risk, 10**9),
-            n,
-        )
-        for floor, share, n in floors
+        (rows_needed(1.0 - floor, 1.0 - risk), start_of(floor, risk, 10**9), n)
+        for floor, n in floors
     ]
 
 
@@ -292,9 +257,8 @@ def _share_to_hold_out(clf: Any, labels: list[Any], y: NDArray[Any]) -> float | 
     None if no promise is asked for, or a half would be too few.
     """
     curve, rule = choose_claims(clf.curve, clf.rule)
-    if isinstance(rule, ClassFloors) != (len(labels) > 2):
-        return None
-    if clf.cv is None or get_tags(clf.estimator).input_tags.pairwise:
+    is_kernel = get_tags(clf.estimator).input_tags.pairwise
+    if clf.cv is None or is_kernel or isinstance(rule, ClassFloors) != (len(labels) > 2):
         return None
     counts = {label: int(np.count_nonzero(y == label)) for label in labels}
     if isinstance(rule, ClassFloors):
@@ -303,9 +267,9 @@ def _share_to_hold_out(clf: Any, labels: list[Any], y: NDArray[Any]) -> float | 
         ends = order_labels(labels, clf.pos_label, counts=counts, symmetric=rule.symmetric)
         counts = {label: counts[label] for label in ends}
     demands = find_demands(curve, rule, counts)
-    if demands is None or not all(demand.can_be_met for demand in demands):
+    if demands is None or not all(map(can_promise, demands)):
         return None
-    wanted = max((demand.good / demand.rows for demand in demands), default=0.0)
+    wanted = max((good / n for _, good, n in demands), default=0.0)
     return min(max(wanted, _LEAST_SHARE), _MOST_SHARE)
 
 
@@ -422,7 +386,7 @@ class _Trainer:
             scores = read_response(guide.estimator, rows, "predict_proba", self.classes)
         else:
             scores = guide.deployed.read(guide.estimator, rows, self.classes)
-        found = guide._replace(scores=scores, origin="held-out", parts=None, guide=guide)
+        found = guide._replace(scores=scores, origin="held-out", guide=guide)
         return found._replace(y=number[held], rows=held, cluster=self._groups_of(held))
 
     def train(self) -> Scored:
@@ -461,7 +425,7 @@ class _Trainer:
 
     def _by_model(self, model: Any, origin: Origin) -> Scored:
         found = self._settle([np.arange(len(self.y))], [self._read(model, self.X)], origin)
-        return found._replace(parts=None, estimator=model)
+        return found._replace(estimator=model)
 
     def _read(self, model: Any, X: Any) -> dict[Method, FloatArray]:
         methods = find_methods(model, self.clf.response_method)
@@ -521,23 +485,14 @@ class _Trainer:
 
     def _check_splits(self, splits: list[Split]) -> None:
         """Raise unless every part trains on both classes, and tests rows that it has not seen."""
-        checked = {"all test parts together": np.concatenate([test for _, test in splits])}
         for k, (train, test) in enumerate(splits, start=1):
-            shared, of = len(np.intersect1d(train, test)), f"part {k} of {len(splits)}"
-            checked[f"every training part: {of}"] = train
-            if shared:
+            shared = len(np.intersect1d(train, test))
+            found = np.unique(self.y[train[self.params.decides[train]]]).tolist()
+            if shared or len(found) < 2:
                 raise InvalidInputError(
-                    "`cv` must leave the rows of a test part out of its training part, got "
-                    f"{shared} row(s) in both of {of}. Use an int or a "
-                    "splitter, or cv=None to decide on training rows."
-                )
-        for where, rows in checked.items():
-            found = np.unique(self.y[rows[self.params.decides[rows]]])
-            if len(found) < 2:
-                raise InvalidInputError(
-                    f"`cv` must leave rows of at least two classes in {where}, got only "
-                    f"{found.tolist()}. Use an int or StratifiedKFold, which keep the classes' "
-                    "shares."
+                    "`cv` must train on rows of at least two classes and test other rows, got "
+                    f"{shared} row(s) in both of part {k} of {len(splits)}, which trains on "
+                    f"{found}. Use an int or StratifiedKFold, or cv=None for training rows."
                 )
 
     def _groups_of(self, rows: IndexArray) -> NDArray[Any] | None:
@@ -555,7 +510,6 @@ class _Trainer:
         method, is_log_odds = choose_method(parts, asked)
         every = np.concatenate(tests)
         decides = params.decides[every]
-        number = np.repeat(np.arange(len(tests)), [len(test) for test in tests])[decides]
         rows, first, place = np.unique(every[decides], return_index=True, return_inverse=True)
         raw = np.concatenate([part[method] for part in parts])[decides]
         response = Response.learn(method, raw, is_log_odds=is_log_odds)
@@ -575,8 +529,7 @@ class _Trainer:
         y = np.searchsorted(self.classes, self.y[rows])
         weights, costs = (None if v is None else v[rows] for v in (params.weights, params.costs))
         given = (weights, costs, self._groups_of(rows))
-        decided = (response, origin, self.classes, rows, number[first])
-        return Scored(y, scores, *decided, *given)
+        return Scored(y, scores, response, origin, self.classes, rows, *given)
 
 
 def _deploy_mean(crossed: Scored) -> Scored:
@@ -642,6 +595,6 @@ def set_random_states(estimator: Any, random_state: Any) -> Any:
         return estimator
     random = check_random_state(random_state)
     for name, value in sorted(estimator.get_params(deep=True).items()):
-        if value is None and (name == "random_state" or name.endswith("__random_state")):
+        if value is None and name.rpartition("__")[2] == "random_state":
             estimator.set_params(**{name: int(random.randint(2**31 - 1))})
     return estimator
