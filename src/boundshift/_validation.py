@@ -253,7 +253,7 @@ def check_labels(y_true: ArrayLike, name: str = "y_true") -> None:
     A list is looked at as it is: NumPy would turn NaN among words into the word "nan". Arrays of
     other shapes pass.
     """
-    if np.ndim(y_true) == 1:
+    if np.asarray(y_true).ndim == 1:
         _check_spellings(find_distinct(as_labels(y_true, name), name).tolist())
 
 

@@ -119,10 +119,13 @@ def test_labels_and_scores_are_ours_on_every_row(name, n_classes):
     X, y = draw(n_classes)
     clf = fit(KINDS[name], X, y)
     label, score, *found = run(to_onnx(clf, X), X)
-    np.testing.assert_array_equal(label, clf.predict(X))
+    ours = decisive(clf, X)
+    # The biases of a forest may give two classes one score, to rounding.
+    clear = np.sum(ours > -1e-12, axis=1) == 1 if n_classes > 2 else slice(None)
+    np.testing.assert_array_equal(label[clear], clf.predict(X)[clear])
     tolerance = 3e-6 if name in ROUNDED else 1e-9
     score = score if n_classes == 2 else centred(score)
-    np.testing.assert_allclose(score, decisive(clf, X), rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(score, ours, rtol=tolerance, atol=tolerance)
     assert bool(found) == hasattr(clf, "predict_proba")
     if found:
         np.testing.assert_allclose(found[0], clf.predict_proba(X), rtol=0, atol=tolerance)

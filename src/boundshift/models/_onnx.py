@@ -243,12 +243,15 @@ def _convert(graph: Graph, steps: list[Any], inputs: _Inputs, options: Any = Non
 
 def _write_scores(graph: Graph, raw: str, floor: Any, response: Response, n_classes: int) -> str:
     """Write what `Response.scores` and `predict_proba` return; return the name of the scores."""
-    if n_classes == 2 and response.method == "predict_proba":
-        return graph.add("Identity", raw, output=_PROBABILITIES)
+    is_read = response.method == "predict_proba"
+    if is_read:
+        graph.add("Identity", raw, output=_PROBABILITIES)
+    if is_read and n_classes == 2:
+        return _PROBABILITIES
     if floor is not None:
         raw = graph.add("Log", graph.add("Max", raw, graph.constant(floor)))
     if n_classes > 2:
-        if response.is_log_odds:
+        if response.is_log_odds and not is_read:
             graph.add("Softmax", raw, axis=1, output=_PROBABILITIES)
         return raw
     score = graph.column(raw)

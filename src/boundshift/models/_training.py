@@ -19,7 +19,7 @@ from sklearn import get_config
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.model_selection._split import GroupsConsumerMixin
-from sklearn.utils import Bunch, _safe_indexing, check_random_state, get_tags
+from sklearn.utils import Bunch, _safe_indexing, assert_all_finite, check_random_state, get_tags
 from sklearn.utils.metadata_routing import process_routing
 from sklearn.utils.metaestimators import _safe_split
 from sklearn.utils.multiclass import check_classification_targets
@@ -312,6 +312,7 @@ def train(clf: Any, X: Any, y: NDArray[Any], params: FitParameters) -> Scored:
     If floors are to be promised, some rows are held out of training, and these alone decide.
     """
     classes, decides = find_distinct(y), params.decides
+    assert_all_finite(classes, input_name="y")
     # Many labels that occur once each would look like a regression target.
     check_classification_targets(np.repeat(classes, 3))
     seen = np.unique(y[decides])
