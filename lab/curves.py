@@ -14,7 +14,7 @@ from scipy.special import stdtr
 
 from boundshift._typing import FloatArray
 from boundshift.curves import Claim, CountCurve, Smoothed
-from boundshift.curves._counts import ConfidenceCurve
+from boundshift.curves._base import ConfidenceCurve
 
 
 @dataclass(frozen=True)

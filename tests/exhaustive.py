@@ -13,15 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 TIE = 1e-13
-GRID = np.unique(
-    np.concatenate(
-        [
-            np.linspace(0, 1, 201),
-            1 / (1 + np.exp(np.linspace(-40, 40, 201))),
-            [0.0, 1.0],
-        ]
-    )
-)
+GRID = np.union1d(np.linspace(0, 1, 201), 1 / (1 + np.exp(np.linspace(-40, 40, 201))))
 
 
 class Candidate(NamedTuple):
@@ -42,7 +34,6 @@ class Options(NamedTuple):
     penalty: str = "proportional"
     alpha: tuple[float, float] = (1.0, 1.0)
     budget: int | float | str = "all"
-    class_weight: tuple[float, float] = (1.0, 1.0)
     centre: str = "median"
     stop_at_zero: bool = False
 
@@ -54,34 +45,26 @@ def candidates(negative, positive, options: Options) -> list[Candidate]:
     windows = [all_windows(values, options.centre) for values in classes]
     found: list[Candidate] = []
     for m in path(len(negative), len(positive), options):
-        kept = [window[k][0] for window, k in zip(windows, m, strict=True)]
-        amount = [
-            k if options.slack == "binary" else window[k][1]
-            for window, k in zip(windows, m, strict=True)
-        ]
-        price = sum(
-            a * x / (len(v) if options.penalty == "proportional" else 1)
-            for a, x, v in zip(options.alpha, amount, classes, strict=True)
-        )
+        price, kept = 0.0, []
+        for window, values, k, alpha in zip(windows, classes, m, options.alpha, strict=True):
+            points, distance = window[k]
+            amount = k if options.slack == "binary" else distance
+            price += alpha * amount / (len(values) if options.penalty == "proportional" else 1)
+            kept.append(points)
         found += level_candidates(kept, price, m, options)
         if m == (0, 0) and options.stop_at_zero and found:
             break
     return found
 
 
-def centre_of(values: list[float], centre: str) -> float:
-    """Return the mean or the median of sorted values."""
-    n = len(values)
-    if centre == "mean":
-        return values[n // 2] + math.fsum(v - values[n // 2] for v in values) / n
-    low, high = values[(n - 1) // 2], values[n // 2]
-    return low + (high - low) / 2
-
-
 def all_windows(values: list[float], centre: str) -> list[tuple[list[float], float]]:
     """Return (kept points, distance given up so far) after 0, 1, 2… points were given up."""
-    c = centre_of(values, centre)
-    middle_half = values[3 * len(values) // 4] - values[len(values) // 4]
+    n = len(values)
+    low, high = values[(n - 1) // 2], values[n // 2]
+    c = low + (high - low) / 2
+    if centre == "mean":
+        c = high + math.fsum(v - high for v in values) / n
+    middle_half = values[3 * n // 4] - values[n // 4]
     kept, lost = list(values), [0.0]
     result = [(list(kept), 0.0)]
     while len(kept) > 2:
@@ -137,18 +120,15 @@ def level_candidates(kept, price, m, options: Options) -> list[Candidate]:
     real = [*kept[0], *(-x for x in kept[1])]
     scale = max(real) - min(real)
     mean = [v[0] + math.fsum(x - v[0] for x in v) / len(v) for v in kept]
-    radius = [max(x - mu for x in v) for v, mu in zip(kept, mean, strict=True)]
-    if options.radius == "two-sided":
-        radius = [max(abs(x - mu) for x in v) for v, mu in zip(kept, mean, strict=True)]
-    radius = [max(r, 0.0) for r in radius]
+    far = abs if options.radius == "two-sided" else float
+    radius = [max(0.0, *(far(x - mu) for x in v)) for v, mu in zip(kept, mean, strict=True)]
     step = [options.gamma * r / math.sqrt(k) for r, k in zip(radius, n, strict=True)]
     distance = -(mean[0] + mean[1])
     space = distance - sum(radius) - options.constant * sum(step)
     if distance <= TIE * scale or space < -TIE * scale:
         return []
     space = 0.0 if space <= TIE * scale else space
-    constant = price + sum(v / (k + 1) for v, k in zip(options.class_weight, n, strict=True))
-    weight = [v * k / (k + 1) for v, k in zip(options.class_weight, n, strict=True)]
+    constant, weight = price + sum(1 / (k + 1) for k in n), [k / (k + 1) for k in n]
     foot = mean[0] + radius[0] + options.constant * step[0]
     return [
         Candidate(constant + value, foot + theta * space, m)
@@ -158,23 +138,18 @@ def level_candidates(kept, price, m, options: Options) -> list[Candidate]:
 
 def minima(space, step, weight) -> list[tuple[float, float]]:
     """Return (share, variable part of the loss) at both ends and at each minimum between."""
-    if min(step) == 0:
-        return point_minima(space, step, weight)
-    k = [space / a for a in step]
-    thetas = [0.0, 1.0]
-    sign = slope_sign(GRID[1:-1], k, weight)
-    turns = np.flatnonzero((sign[:-1] < 0) & (sign[1:] >= 0))
-    thetas += [bisect(GRID[i + 1], GRID[i + 2], k, weight) for i in turns]
-    return [(theta, variable_loss(theta, k, weight)) for theta in thetas]
-
-
-def point_minima(space, step, weight) -> list[tuple[float, float]]:
-    """Return the minima where a class is a point: it needs no space to be sure of itself."""
     if max(step) == 0:
         return [(0.0, 0.0), (1.0, 0.0)]
-    other = 0 if step[0] > 0 else 1
-    u = space / step[other]
-    return [(1.0 - other, weight[other] * math.exp(-min(u * u / 2, 1e4)))]
+    if min(step) == 0:  # a class that is a point needs no space to be sure of itself
+        other = 0 if step[0] > 0 else 1
+        u = space / step[other]
+        return [(1.0 - other, weight[other] * math.exp(-min(u * u / 2, 1e4)))]
+    k, thetas = [space / a for a in step], [0.0, 1.0]
+    if space > 0:  # else the loss is flat
+        sign = slope(GRID[1:-1], k, weight)
+        turns = np.flatnonzero((sign[:-1] < 0) & (sign[1:] >= 0))
+        thetas += [bisect(GRID[i + 1], GRID[i + 2], k, weight) for i in turns]
+    return [(theta, variable_loss(theta, k, weight)) for theta in thetas]
 
 
 def variable_loss(theta: float, k, weight) -> float:
@@ -183,24 +158,16 @@ def variable_loss(theta: float, k, weight) -> float:
     return sum(w * math.exp(-min(x * x / 2, 1e4)) for w, x in zip(weight, u, strict=True))
 
 
-def slope_sign(theta, k, weight):
-    """Return the sign of the slope of the loss, from logarithms of its two terms."""
-    if min(k) == 0:
-        return np.zeros(len(theta))  # nothing to divide: the loss is flat
-    rest = 1 - theta
-    first = math.log(weight[0] * k[0] ** 2) + np.log(theta) - (k[0] * theta) ** 2 / 2
-    second = math.log(weight[1] * k[1] ** 2) + np.log(rest) - (k[1] * rest) ** 2 / 2
-    return np.sign(second - first)
+def slope(theta, k, weight):
+    """Return a number with the sign of the loss's slope, from logarithms of its two terms."""
+    offset = math.log(weight[1] * k[1] ** 2) - math.log(weight[0] * k[0] ** 2)
+    squares = (k[0] * theta) ** 2 - (k[1] * (1 - theta)) ** 2
+    return offset + np.log((1 - theta) / theta) + squares / 2
 
 
 def bisect(low: float, high: float, k, weight) -> float:
     """Return where the slope turns from negative to positive."""
-    offset = math.log(weight[1] * k[1] ** 2) - math.log(weight[0] * k[0] ** 2)
     for _ in range(80):
         middle = (low + high) / 2
-        squares = (k[0] * middle) ** 2 - (k[1] * (1 - middle)) ** 2
-        if offset + math.log((1 - middle) / middle) + squares / 2 < 0:
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if slope(middle, k, weight) < 0 else (low, middle)
     return (low + high) / 2

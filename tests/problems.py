@@ -78,7 +78,6 @@ OPTIONS = st.builds(
     penalty=st.sampled_from(["proportional", "count"]),
     alpha=st.sampled_from([(1.0, 1.0), (0.1, 0.1), (0.01, 0.02), (1.0, 3.0), (0.001, 0.001)]),
     budget=st.sampled_from(["all", 0.5, 3, 0.29]),
-    class_weight=st.sampled_from([(1.0, 1.0), (1.0, 5.0), (0.2, 0.1)]),
     centre=st.sampled_from(["median", "mean"]),
     stop_at_zero=st.booleans(),
 )

@@ -298,7 +298,7 @@ def test_fallback_can_be_a_number(value):
 
 PAPER = {
     "gamma": 1.0, "constant": 2.0, "radius": "two-sided", "slack": "binary", "penalty": "count",
-    "alpha": 1.0, "budget": "all", "class_weight": 1.0, "centre": "mean", "stop_at_zero": False,
+    "alpha": 1.0, "budget": "all", "centre": "mean", "stop_at_zero": False,
 }  # fmt: skip
 
 

@@ -203,7 +203,7 @@ def test_a_margin_that_is_asked_for_has_a_threshold_of_its_own(method):
     "options",
     [
         {"curve": "paper"},
-        {"curve": SupportRadius(gamma=2.0, alpha=(0.5, 2.0), class_weight=(1.0, 3.0))},
+        {"curve": SupportRadius(gamma=2.0, alpha=(0.5, 2.0))},
         {"curve": "clopper-pearson", "rule": "minimax"},
         {"rule": Cost(false_negative=20)},
         {"curve": "smoothed", "rule": Floors(recall=0.8)},

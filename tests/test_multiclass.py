@@ -156,7 +156,6 @@ def test_joint_is_pairwise_for_the_paper_whose_errors_are_counted(three):
         ({"rule": Cost()}, "must treat classes alike where there are more"),
         ({"rule": Floors(recall=0.9), "multi_class": "pairwise"}, "must treat classes alike"),
         ({"curve": SupportRadius(alpha=(1, 2))}, "must treat classes alike"),
-        ({"curve": SupportRadius(class_weight=(1, 2))}, "must treat classes alike"),
         ({"pos_label": 1}, "`pos_label` must be None with more than two"),
     ],
 )

@@ -17,9 +17,8 @@ from boundshift._status import Status
 from boundshift._typing import FloatArray
 from boundshift._validation import are_signs, as_row_cost, as_rows, own_cost
 from boundshift.curves import Blend, ClopperPearson, CountCurve, Empirical, ErrorCurve, as_curve
-from boundshift.curves._base import PairCurve, Solution, status_of
+from boundshift.curves._base import ConfidenceCurve, PairCurve, Solution, status_of
 from boundshift.curves._clusters import Betting, order_clusters
-from boundshift.curves._counts import ConfidenceCurve
 from boundshift.curves._floors import describe_unmet, most_wrong
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Cost, Floors, Rule, Sum, as_rule

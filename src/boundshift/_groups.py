@@ -14,12 +14,11 @@ from boundshift._boundary import choose_claims, decide
 from boundshift._result.boundary import Boundary, restate
 from boundshift._result.records import Record
 from boundshift._scores import Scale, Scores, ScoreSample
-from boundshift._search import ErrorsAt, Found, search_between, search_gaps, search_line
+from boundshift._search import ErrorsAt, Found, search_gaps, search_line
 from boundshift._status import Status
 from boundshift._validation import as_column, as_known_scores, as_positive, as_rows, count_missing
 from boundshift.curves import CountCurve, ErrorCurve, SupportRadius
-from boundshift.curves._base import Claim, PairCurve
-from boundshift.curves._counts import ConfidenceCurve
+from boundshift.curves._base import Claim, ConfidenceCurve, PairCurve
 from boundshift.curves._smooth import shrunk
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Floors, Rule
@@ -222,10 +221,8 @@ class _Shrunk(ErrorCurve):
         if isinstance(self.own, CountCurve):
             # The share flagged does not grow with both errors, so every gap is a candidate.
             every_gap = isinstance(rule, Floors) and rule.flagged is not None
-            if not every_gap:
-                return search_gaps(errors, rule, sample, self.everyone)
-        if every_gap:
-            return search_between(errors, rule, sample, self.everyone)
+        if every_gap or isinstance(self.own, CountCurve):
+            return search_gaps(errors, rule, sample, self.everyone, smooth=every_gap)
         return search_line(errors, rule, sample, bends)
 
 

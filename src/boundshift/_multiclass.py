@@ -98,8 +98,8 @@ def find_biases(
             "`scores` must be finite, or NaN for a class that the model did not know, got "
             f"{int(bad.sum())} rows that are infinite or all NaN. Drop those rows."
         )
-    settings = (curve.alpha, curve.class_weight) if isinstance(curve, SupportRadius) else ()
-    if not rule.symmetric or any(first != second for first, second in settings):  # type: ignore[misc]
+    alpha: Any = curve.alpha if isinstance(curve, SupportRadius) else (1.0, 1.0)
+    if not rule.symmetric or alpha[0] != alpha[1]:
         raise InvalidInputError(
             "`rule` and `curve` must treat classes alike where there are more than two, got "
             f"{rule!r} and {curve!r}, which are about one positive class. Use 'g-mean', 'sum' or "

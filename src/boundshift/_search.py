@@ -7,8 +7,8 @@ rule is at least its value at the negative error of the last gap and the positiv
 first. Runs that cannot hold the minimum are dropped: of millions of gaps, hundreds are evaluated.
 
 `search_line` is for smooth curves. It starts from quantiles of both classes, or from the points
-where the curves bend, and closes in on the best. Where scores repeat the errors jump, and
-`search_between` compares the gaps between distinct scores.
+where the curves bend, and closes in on the best. Where scores repeat the errors jump, and the gaps
+between distinct scores are compared.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from boundshift._scores import ScoreSample, quantiles
-from boundshift._typing import FloatArray, IntArray
+from boundshift._typing import FloatArray
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
 
@@ -84,27 +84,35 @@ def middle(low: float, high: float) -> float:
     return middle if middle < high else low
 
 
-def _widest_run(gaps: IntArray, edges: FloatArray) -> tuple[int, int]:
-    runs = np.split(gaps, np.flatnonzero(np.diff(gaps) > 1) + 1)
-    widest = max(runs, key=lambda run: edges[run[-1] + 1] - edges[run[0]])
-    return int(widest[0]), int(widest[-1])
-
-
 def search_gaps(
-    errors: ErrorsAt, rule: Rule, sample: ScoreSample, everyone: ScoreSample | None = None
+    errors: ErrorsAt,
+    rule: Rule,
+    sample: ScoreSample,
+    everyone: ScoreSample | None = None,
+    *,
+    smooth: bool = False,
 ) -> Found:
     """Return the best gap between scores, merged with neighbours of the same value.
 
-    The errors depend on counts only. The scores of `everyone` bound the gaps; None: the sample's.
+    The scores of `everyone` bound the gaps; None: the sample's. Errors depend on counts only,
+    unless they are smooth: then each gap is judged at its middle.
     """
     edges, sizes = gap_edges(everyone or sample), sample.n_samples
-    last_gap = len(edges) - 2
+    at, last_gap = edges[:-1], len(edges) - 2
+    if smooth:
+        margin = (everyone or sample).spread / 16 or abs(edges[1]) or 1.0
+        edges[[0, -1]] = edges[1] - margin, edges[-2] + margin
+        at = edges[:-1] + np.diff(edges) / 2
+        at = np.where(at < edges[1:], at, edges[:-1])
 
     def bound(first: Any, last: Any) -> FloatArray:
         """Return the rule at the negative error of the last gap and the positive of the first."""
-        return rule.value(errors(edges[last])[0], errors(edges[first])[1], sizes)
+        return rule.value(errors(at[last])[0], errors(at[first])[1], sizes)
 
     first, last, best = np.array([0]), np.array([last_gap]), np.inf
+    if smooth and not rule.costly:
+        first = last = np.arange(last_gap + 1)
+        best = float(bound(first, first).min())
     while np.any(first < last):
         # Cut runs of gaps into shorter ones: about `_FAN` in all, at least 8 of each.
         width = last - first + 1
@@ -121,16 +129,18 @@ def search_gaps(
     lowest = first[bound(first, first) <= _flat(best)]
     if not len(lowest):
         raise InvalidInputError(
-            "`rule` must not improve while an error rate grows, since a curve that counts rows is "
-            f"searched by that, got {rule!r}. Use curve='smoothed', or Floors(flagged=0.3) "
-            "for a share of flagged rows."
+            "`rule` must not improve while an error rate grows, since gaps between scores are "
+            f"searched by that, got {rule!r}. Use Floors(flagged=0.3) for a share of flagged "
+            "rows, or curve='smoothed' where no score repeats."
         )
-    low, high = _widest_run(lowest, edges)
-    deciding = first
+    runs = np.split(lowest, np.flatnonzero(np.diff(lowest) > 1) + 1)
+    widest = max(runs, key=lambda run: edges[run[-1] + 1] - edges[run[0]])
+    low, high, deciding = int(widest[0]), int(widest[-1]), first
     allowed, towards = rule.tolerance_towards(sizes)
     if allowed and towards:
         # Walk to the last gap before the rule first exceeds the best value by the tolerance.
-        most, way, to_end = best + allowed, np.array([low]), last_gap - low if towards > 0 else low
+        most, way = best + allowed, np.array([high if smooth and towards > 0 else low])
+        to_end = last_gap - way[0] if towards > 0 else way[0]
         while len(way) <= to_end:
             number = min(max(len(way), _FAN), to_end + 1 - len(way))
             ahead = way[-1] + towards * np.arange(1, number + 1)
@@ -138,8 +148,11 @@ def search_gaps(
             way = np.append(way, ahead if near.all() else ahead[: np.argmin(near)])
             if not near.all():
                 break
-        wrong = sample.count_wrong(edges[way])[0 if towards > 0 else 1]
-        low = high = int(way[np.argmax(wrong <= wrong[-1])])
+        favoured = 0 if towards > 0 else 1
+        wrong: Any = sample.count_wrong(at[way])[favoured]
+        if smooth:
+            wrong = sizes[favoured] * errors(at[way])[favoured]
+        low = high = int(way[np.argmax(wrong <= wrong[-1] + (_HALF_A_ROW if smooth else 0))])
         # Inside a cell of scores the rule may exceed the value.
         crossed = np.minimum(way[1:], way[:-1])
         beside = np.clip(np.add.outer([way[-1], low], [-1, 0, 1]).ravel(), 0, last_gap)
@@ -151,45 +164,6 @@ def search_gaps(
         rows.positive.request_exact(edges[deciding + 1])
     start, stop = float(edges[low]), float(edges[high + 1])
     return _found(errors, rule, sample, middle(start, stop), start, stop)
-
-
-def search_between(
-    errors: ErrorsAt, rule: Rule, sample: ScoreSample, everyone: ScoreSample | None = None
-) -> Found:
-    """Return the best gap between distinct scores, each judged at its middle."""
-    rows = everyone or sample
-    distinct = np.unique(np.concatenate([rows.negative.value, rows.positive.value]))
-    margin = rows.spread / 16 or abs(distinct[0]) or 1.0
-    edges = np.concatenate([[distinct[0] - margin], distinct, [distinct[-1] + margin]])
-    middles = edges[:-1] + np.diff(edges) / 2
-    middles = np.where(middles < edges[1:], middles, edges[:-1])
-
-    def value(gap: IntArray) -> FloatArray:
-        return rule.value(*errors(middles[gap]), sample.n_samples)
-
-    gaps = np.arange(len(middles))
-    if rule.costly:
-        gaps = np.unique(np.linspace(0, len(middles) - 1, _FAN).astype(np.int64))
-    values = value(gaps)
-    while len(gaps) < len(middles):
-        lowest = np.argsort(values, kind="stable")[:2]
-        ends = gaps[np.maximum(lowest - 1, 0)], gaps[np.minimum(lowest + 1, len(gaps) - 1)]
-        closer = np.setdiff1d(np.linspace(*ends, _FAN).astype(np.int64), gaps)
-        if not len(closer):
-            break
-        gaps, values = _merged(gaps, values, closer, value(closer))
-    least = float(values.min())
-    first, last = _widest_run(gaps[values <= _flat(least)], edges)
-    allowed, towards = rule.tolerance_towards(sample.n_samples)
-    if allowed and towards:
-        ahead = gaps >= last if towards > 0 else gaps <= first
-        way, good = gaps[ahead][::towards], values[ahead][::towards] <= least + allowed
-        way = way if good.all() else way[: np.argmin(good)]
-        favoured = 0 if towards > 0 else 1
-        expected = sample.n_samples[favoured] * errors(middles[way])[favoured]
-        first = last = int(way[np.argmax(expected <= expected[-1] + _HALF_A_ROW)])
-    low, high = float(edges[first]), float(edges[last + 1])
-    return _found(errors, rule, sample, middle(low, high), low, high)
 
 
 # --- The line -------------------------------------------------------------------------------------
@@ -225,8 +199,10 @@ def search_line(
         is_flat = np.ptp(more) <= _FLAT and abs(more[0] - values.min()) <= _FLAT
         if len(centres) == 1 and is_flat:
             break
-        t, values = _merged(t, values, closer, more)
-        centres = values.argmin(keepdims=True)
+        t = np.concatenate([t, closer])
+        order = np.argsort(t, kind="stable")
+        t, values = t[order], np.concatenate([values, more])[order]
+        centres = np.array([values.argmin()])
     least, best = float(values.min()), int(values.argmin())
 
     def end_of_run(most: float, side: int) -> float:
@@ -269,12 +245,6 @@ def _start(sample: ScoreSample, bends: FloatArray | None, *, costly: bool) -> Fl
     steps = np.zeros(1) if costly else np.arange(4) / 4
     inner = grid[:-1, None] + np.diff(grid)[:, None] * steps
     return np.unique(np.append(inner.ravel(), grid[-1]))
-
-
-def _merged(places: Any, values: FloatArray, more: Any, more_values: FloatArray) -> tuple[Any, Any]:
-    places = np.concatenate([places, more])
-    order = np.argsort(places, kind="stable")
-    return places[order], np.concatenate([values, more_values])[order]
 
 
 def _last_within(

@@ -10,7 +10,7 @@ class Status(Enum):
 
     OPTIMAL = "The optimum: no other boundary is better by the rule."
     RELAXED = "The optimum, with some rows as slack because the classes overlap."
-    LOCAL = "A local optimum of SLSQP, which depends on its start. Use solver=Exact()."
+    LOCAL = "A local optimum of SLSQP. Use solver=Exact() for the best one."
     SHARED = "The biases decide between all classes at once, not best between these two alone."
     REVERSED = (
         "The positive class has the lower scores, so `score > threshold` is wrong for most rows. "

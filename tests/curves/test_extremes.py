@@ -36,7 +36,7 @@ def test_infinite_scores_are_refused_with_advice_that_helps():
     y, s = problem()
     usual = find_boundary(y, s).threshold
     s[0] = -np.inf
-    with pytest.raises(InvalidInputError, match="least and the largest of the finite ones"):
+    with pytest.raises(InvalidInputError, match="least and the largest of the others"):
         find_boundary(y, s)
     finite = s[np.isfinite(s)]
     found = find_boundary(y, np.clip(s, finite.min(), finite.max()))

@@ -127,7 +127,7 @@ def test_a_model_of_many_classes_keeps_its_boundaries(three, tmp_path):
     ("curve", "rule"),
     [
         (ClopperPearson(confidence=0.9), Cost(false_negative=9)),
-        (SupportRadius(gamma=2.0, solver=SLSQP(start=0.5)), Sum()),
+        (SupportRadius(gamma=2.0, solver=SLSQP()), Sum()),
         (Logistic(), Metric("f1")),
     ],
     ids=str,

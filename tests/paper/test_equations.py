@@ -1,6 +1,6 @@
 """The paper's equations against 50 digits, simulation, and the page that lists them."""
 
-import importlib
+import pkgutil
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -90,20 +90,19 @@ def test_delta2_solves_the_constraint_or_is_nan(g, delta1):
 
 
 @many(200)
-@given(GEOMETRIES, DELTAS, st.sampled_from([(1.0, 1.0), (1.0, 5.0)]))
-def test_loss_and_gradients_agree_with_finite_differences(g, delta1, weight):
+@given(GEOMETRIES, DELTAS)
+def test_loss_and_gradients_agree_with_finite_differences(g, delta1):
     def exact_loss(d):
         deltas = d, exact_delta2(d, g)
-        return sum(v * ((1 - x) / (n + 1) + x) for v, x, n in zip(weight, deltas, g.n, strict=True))
+        return sum((1 - x) / (n + 1) + x for x, n in zip(deltas, g.n, strict=True))
 
     with mpmath.workdps(50):
         assume(exact_u2(delta1, g) > 1e-3)
         expected = exact_loss(mpmath.mpf(delta1))
         slope = mpmath.diff(exact_loss, mpmath.mpf(delta1))
         slope2 = mpmath.diff(lambda d: exact_delta2(d, g), mpmath.mpf(delta1))
-    given_to_both = g.n, g.step, g.space, weight
-    assert paper.loss(delta1, *given_to_both) == pytest.approx(float(expected), rel=1e-9)
-    found = paper.loss_gradient(delta1, *given_to_both)
+    assert paper.loss(delta1, g.n, g.step, g.space) == pytest.approx(float(expected), rel=1e-9)
+    found = paper.loss_gradient(delta1, g.n, g.step, g.space)
     assert found == pytest.approx(float(slope), rel=1e-7, abs=1e-9)
     found = paper.delta2_gradient(delta1, g.step, g.space)
     assert found == pytest.approx(float(slope2), rel=1e-7, abs=1e-300)
@@ -186,25 +185,11 @@ def names(cell):
     return re.findall(r"`([^`]+)`", cell)
 
 
-def resolve(path):
-    """Import the longest module of a dotted path and follow the rest as attributes."""
-    parts = path.split(".")
-    for cut in range(len(parts), 0, -1):
-        try:
-            found = importlib.import_module(".".join(parts[:cut]))
-        except ModuleNotFoundError:
-            continue
-        for name in parts[cut:]:
-            found = getattr(found, name)
-        return found
-    raise AssertionError(path)
-
-
 def test_every_row_names_functions_tests_and_a_correction():
     for row in table():
         _, functions, tests, correction = row
         assert names(functions), row
-        assert all(callable(resolve(name)) for name in names(functions)), row
+        assert all(callable(pkgutil.resolve_name(name)) for name in names(functions)), row
         assert names(tests), row
         assert all((PAGE.parents[1] / name).exists() for name in names(tests)), row
         assert correction, row

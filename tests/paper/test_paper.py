@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from boundshift import BoundaryWarning, InvalidInputError, Status, SupportRadius, find_boundary
+from boundshift import BoundaryWarning, Status, SupportRadius, find_boundary
 from boundshift._scores import Scores, ScoreSample
 from boundshift.curves import SLSQP
 from boundshift.curves import _paper as paper
@@ -38,7 +38,7 @@ from tests.problems import (
     upright,
 )
 
-PRESETS = {None: SupportRadius, "authors": SupportRadius.authors, "paper": SupportRadius.paper}
+PRESETS = [SupportRadius, SupportRadius.authors, SupportRadius.paper]
 
 
 def find(pair, curve):
@@ -96,21 +96,6 @@ def test_paths_remove_points_as_the_plain_loops_do(negative, positive):
     assert [tuple(m) for m in proportional_path(sizes).T.tolist()] == by_share(*sizes)
     mirrored = proportional_path(sizes[::-1])[::-1]
     np.testing.assert_array_equal(proportional_path(sizes), mirrored)
-
-
-def test_sequential_path_is_the_authors_for_a_thousand_to_ten():
-    # Their loop: majority while its share kept is not smaller, then minority, and so on.
-    n = [1000, 10]
-    levels = [(0, 0)]
-    while len(levels) < 600:
-        while n[0] / n[1] >= 100 and len(levels) < 600:
-            n[0] -= 1
-            levels.append((1000 - n[0], 10 - n[1]))
-        while n[0] / n[1] <= 100 and len(levels) < 600:
-            n[1] -= 1
-            levels.append((1000 - n[0], 10 - n[1]))
-    path = sequential_path((1000, 10))[:, :600].T
-    assert [tuple(m) for m in path.tolist()] == levels
 
 
 @many(100)
@@ -283,37 +268,27 @@ def test_geometry_adds_up(pair, options):
     if options.slack == "binary":
         sizes = found.n_samples if options.penalty == "proportional" else (1, 1)
         price = sum(a * m / n for a, m, n in zip(options.alpha, known.slack, sizes, strict=True))
-        loss = sum(v * c for v, c in zip(options.class_weight, claims, strict=True))
-        assert found.loss == pytest.approx(loss + price, rel=1e-12)
+        assert found.loss == pytest.approx(sum(claims) + price, rel=1e-12)
 
 
 # --- SLSQP ----------------------------------------------------------------------------------------
 
 
 @many(100)
-@given(
-    classes(most=12),
-    st.sampled_from([1.0, 0.5, 1e-3, 1e-12, 1e-300]),
-    st.sampled_from([None, "authors", "paper"]),
-)
-def test_local_optimum_exists_with_the_exact_one_and_is_never_below_it(pair, start, preset):
-    exact = find(pair, PRESETS[preset]())
-    local = find(pair, PRESETS[preset](solver=SLSQP(start=start)))
+@given(classes(most=12), st.sampled_from(PRESETS))
+def test_local_optimum_exists_with_the_exact_one_and_is_never_below_it(pair, preset):
+    exact, local = find(pair, preset()), find(pair, preset(solver=SLSQP()))
     assert exact.status.solved == local.status.solved
     if exact.status.solved:
         assert local.status is Status.LOCAL
         assert local.loss >= exact.loss * (1 - 1e-9)
 
 
-def test_local_optimum_depends_on_its_start():
+def test_the_local_optimiser_stays_at_its_start():
     rng = np.random.default_rng(0)
     gap = rng.normal(0, 1, 200), rng.normal(9, 1, 12)
-    exact = find(gap, SupportRadius(stop_at_zero=True))
-    start = exact.geometry.deltas[0]
-    near = find(gap, SupportRadius(stop_at_zero=True, solver=SLSQP(start=start)))
-    assert near.loss == pytest.approx(exact.loss, rel=1e-6)
     # δ = 1 is a local minimum, which is why the paper's optimiser needs more than its start.
-    local = find(gap, SupportRadius.authors(solver=SLSQP(start=1.0)))
+    local = find(gap, SupportRadius.authors(solver=SLSQP()))
     assert local.geometry.deltas[0] == pytest.approx(1.0, abs=1e-6)
     assert local.loss > find(gap, SupportRadius.authors()).loss + 0.1
 
@@ -322,9 +297,3 @@ def test_a_class_of_equal_scores_is_certain_of_itself():
     pair = np.zeros(5), np.array([3.0, 4.0, 5.0])
     local = find(pair, SupportRadius(solver=SLSQP()))
     assert local.loss == pytest.approx(find(pair, SupportRadius()).loss, rel=1e-9)
-
-
-@pytest.mark.parametrize("start", [0, -1, 1.5, np.nan, "x"])
-def test_start_is_a_confidence(start):
-    with pytest.raises(InvalidInputError, match=r"`start` must be .* got"):
-        SLSQP(start=start)

@@ -58,8 +58,8 @@ def test_a_record_comes_back_whole(kind):
     ("curve", "rule"),
     [
         (None, None),
-        (SupportRadius(class_weight=(1.0, 3.0), budget=0.25), "sum"),
-        (SupportRadius(alpha=(1, 2), solver=SLSQP(start=0.5), budget=200), "sum"),
+        (SupportRadius(penalty="count", budget=0.25), "sum"),
+        (SupportRadius(alpha=(1, 2), solver=SLSQP(), budget=200), "sum"),
         (ClopperPearson(0.9), Floors(recall=0.7)),
         (ClopperPearson(0.9), "minimax"),
         (Smoothed(0.5), Cost(false_negative=20, prevalence=0.01)),

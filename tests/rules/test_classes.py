@@ -181,7 +181,7 @@ def test_a_pair_has_the_costs_of_mistaking_one_for_the_other():
         ({"rule": CostMatrix(COSTS, ("a", "b", "c"))}, "must be the classes of y"),
         ({"rule": ClassFloors(recall={"zoo": 0.5})}, "must name classes of y"),
         ({"rule": CostMatrix(COSTS, LABELS), "curve": "smoothed"}, "`curve` must be None"),
-        ({"rule": CostMatrix(COSTS, LABELS), "multi_class": "pairwise"}, "must be 'joint'"),
+        ({"rule": CostMatrix(COSTS, LABELS), "multi_class": "pairwise"}, "`multi_class` 'joint'"),
         ({"rule": Floors(recall=0.9)}, "ClassFloors"),
         ({"rule": Cost(false_negative=20)}, "CostMatrix"),
     ],

@@ -31,7 +31,7 @@ SUPPORT = [
     SupportRadius.authors(),
     SupportRadius(radius="two-sided", constant=2.0, centre="mean", slack="continuous"),
     SupportRadius(penalty="count", gamma=2.0, budget=0.3, fallback="means"),
-    SupportRadius(class_weight=(1.0, 5.0), alpha=0.3),
+    SupportRadius(alpha=0.3),
 ]
 
 

@@ -240,7 +240,7 @@ class Goal:
     def claims(self) -> tuple[ErrorCurve, Rule]:
         """Return the curve and the rule, as `find_boundary` takes them."""
         from boundshift._boundary import choose_claims
-        from boundshift.curves._counts import ConfidenceCurve
+        from boundshift.curves._base import ConfidenceCurve
 
         chosen, by = choose_claims(self.curve, self._rule())
         if isinstance(chosen, ConfidenceCurve):

@@ -23,8 +23,8 @@ from boundshift._validation import (
     find_distinct,
     is_finite,
 )
+from boundshift.curves._base import ConfidenceCurve
 from boundshift.curves._clusters import as_clusters, bound_mean, cluster_means
-from boundshift.curves._counts import ConfidenceCurve
 from boundshift.curves._floors import most_wrong
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import BoundaryWarning, InvalidInputError

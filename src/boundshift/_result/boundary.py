@@ -19,7 +19,7 @@ from boundshift._status import QUIET, Status
 from boundshift._validation import as_known_scores
 from boundshift._words import boundary_html, summary_text
 from boundshift.curves import ErrorCurve
-from boundshift.curves._counts import ConfidenceCurve
+from boundshift.curves._base import ConfidenceCurve
 from boundshift.curves._paper import SupportGeometry
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Floors, Rule

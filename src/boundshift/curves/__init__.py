@@ -15,8 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from boundshift._validation import as_object
-from boundshift.curves._base import Claim, CountCurve, ErrorCurve, PairCurve
-from boundshift.curves._counts import ClopperPearson, Empirical
+from boundshift.curves._base import (
+    Claim,
+    ClopperPearson,
+    CountCurve,
+    Empirical,
+    ErrorCurve,
+    PairCurve,
+)
 from boundshift.curves._paper import SLSQP, Exact, SupportRadius
 from boundshift.curves._smooth import Blend, Logistic, Smoothed
 

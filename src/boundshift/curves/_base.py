@@ -1,26 +1,27 @@
-r"""What an error curve is.
+"""What an error curve is, and the curves that count rows.
 
 For a boundary t each class has an error curve U(t), a claim on the share of that class that falls
-on the wrong side. A curve of counts sees only how many of the n points do; a curve of shape sees
-the scores. Everything is stated for a class that lies below the boundary; the other one is
-mirrored.
+on the wrong side. A curve of counts sees only how many of the n points do; a smooth one sees the
+scores.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift._scores import ScoreSample
-from boundshift._search import ErrorsAt, Found, search_between, search_gaps, search_line
+from boundshift._scores import ScoreSample, refuse_weights
+from boundshift._search import ErrorsAt, Found, search_gaps, search_line
 from boundshift._status import Status
 from boundshift._typing import FloatArray
-from boundshift.curves._floors import describe_unmet, search_estimates
+from boundshift._validation import as_share
+from boundshift.curves._floors import describe_unmet, search_estimates, search_promises
+from boundshift.curves._uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors, GMean, Rule
 from boundshift.rules._base import Settings
@@ -43,11 +44,9 @@ class Solution:
 
     found: Found
     status: Status
-    remarks: tuple[Status, ...] = ()
-    """What else is to be said, such as the direction of the scores where floors are met."""
+    remarks: tuple[Status, ...] = ()  # such as the direction of the scores where floors are met
     geometry: SupportGeometry | None = None
-    detail: str = ""
-    """What happened in this very problem, where the status does not say it all."""
+    detail: str = ""  # what happened in this problem, where the status does not say it all
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ class ErrorCurve(Settings, ABC):
 
     Examples
     --------
-    >>> from dataclasses import dataclass
+    >>> from dataclasses import dataclass, replace
     >>> import numpy as np
     >>> from boundshift import find_boundary
     >>> @dataclass(frozen=True)
@@ -75,7 +74,6 @@ class ErrorCurve(Settings, ABC):
 
     name: ClassVar[str]
     claim: ClassVar[Claim]
-    assumptions: ClassVar[str] = ""
     default_rule: ClassVar[Rule] = GMean()
     """The rule that goes with the curve where none is asked for."""
 
@@ -85,10 +83,10 @@ class ErrorCurve(Settings, ABC):
 
     def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
         """Return the boundary at which the rule on this curve is least."""
-        if not isinstance(rule, Floors):
-            return Solution(self._search(sample, rule), status_of(sample))
-        self.check_floors(rule)
-        return solution_of_floors(sample, *self._search_floors(sample, rule))
+        if isinstance(rule, Floors):
+            self.check_floors(rule)
+            return solution_of_floors(sample, *self._search_floors(sample, rule))
+        return Solution(self._search(sample, rule), status_of(sample))
 
     def check_floors(self, rule: Floors) -> None:
         """Raise if floors are to be promised, which only some curves can do."""
@@ -167,6 +165,96 @@ class CountCurve(ErrorCurve):
 
 
 @dataclass(frozen=True)
+class Empirical(CountCurve):
+    """Share of the class on the wrong side, as counted: k/n.
+
+    With it a rule is best on the rows at hand, whatever comes after; scikit-learn's tuned
+    threshold decides so.
+
+    Examples
+    --------
+    >>> Empirical().bound([0, 3], 10).tolist()
+    [0.0, 0.3]
+    """
+
+    name = "empirical"
+    claim = Claim.AVERAGE_CASE
+
+    def bound(self, wrong: ArrayLike, n: int) -> FloatArray:
+        """Return the share for each number of points on the wrong side."""
+        return np.asarray(np.asarray(wrong, dtype=np.float64) / n)
+
+
+@dataclass(frozen=True)
+class ConfidenceCurve(CountCurve):
+    """A curve of counts that holds with high probability.
+
+    Parameters
+    ----------
+    confidence : float, default=0.95
+        Between 0 and 1.
+    """
+
+    claim = Claim.HIGH_PROBABILITY
+
+    confidence: float = 0.95
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "confidence", as_share("confidence", self.confidence))
+
+    @property
+    def delta(self) -> float:
+        """Probability with which the claim may fail."""
+        return 1.0 - self.confidence
+
+    def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
+        """Return the boundary at which the rule on this curve is least; rows must count alike."""
+        refuse_weights(sample, self.name)
+        return super().solve(sample, rule)
+
+    def check_floors(self, rule: Floors) -> None:
+        """Raise if the rule asks for an estimate, or for another confidence."""
+        if rule.confidence not in ("auto", self.confidence):
+            raise InvalidInputError(
+                f"`confidence` must be the same in Floors and in the curve, got {rule.confidence} "
+                f"and {self.confidence}. Give it to Floors, where None asks for an estimate, and "
+                "leave out the curve."
+            )
+
+    def _search_floors(self, sample: ScoreSample, rule: Floors) -> tuple[Found, str]:
+        """Return the best boundary that keeps every floor with this confidence, or misses some."""
+        each = self
+        if len(rule.promised) > 1:
+            each = replace(self, confidence=1.0 - self.delta / len(rule.promised))
+        if {"precision", "npv", "flagged"} & set(rule.asked):
+            found, unmet = search_promises(each.bound, rule, sample, each.delta)
+        else:
+            found = search_gaps(each.errors(sample), rule, sample)
+            unmet = rule.missed(*found.errors, sample.n_samples)
+        return found, describe_unmet(rule, unmet, sample.n_samples, self.delta) if unmet else ""
+
+
+@dataclass(frozen=True)
+class ClopperPearson(ConfidenceCurve):
+    """Largest error rate under which so few points on the wrong side are not too unlikely.
+
+    Too unlikely is less than one minus the `confidence`, 0.95 unless said otherwise. The quantile
+    at the confidence of Beta(k + 1, n - k), of Clopper and Pearson (1934, Biometrika 26).
+
+    Examples
+    --------
+    >>> ClopperPearson(0.95).bound([0, 1, 10], 10).round(3).tolist()
+    [0.259, 0.394, 1.0]
+    """
+
+    name = "clopper-pearson"
+
+    def bound(self, wrong: ArrayLike, n: int) -> FloatArray:
+        """Return the claim for each number of points on the wrong side."""
+        return clopper_pearson(wrong, n, self.delta)
+
+
+@dataclass(frozen=True)
 class PairCurve(ErrorCurve):
     """A smooth curve that sees the scores of both classes at once.
 
@@ -181,5 +269,5 @@ class PairCurve(ErrorCurve):
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
         errors = self.errors(sample)
         if len(sample.atoms):
-            return search_between(errors, rule, sample)
+            return search_gaps(errors, rule, sample, smooth=True)
         return search_line(errors, rule, sample, self.bends(sample))

@@ -35,8 +35,7 @@ from boundshift._scores import ScoreSample
 from boundshift._search import search_gaps
 from boundshift._typing import BoolArray, FloatArray, IndexArray, IntArray
 from boundshift._validation import as_column, count_missing, find_distinct
-from boundshift.curves._base import Solution, solution_of_floors
-from boundshift.curves._counts import ConfidenceCurve
+from boundshift.curves._base import ConfidenceCurve, Solution, solution_of_floors
 from boundshift.curves._floors import describe_unmet
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors
@@ -90,24 +89,21 @@ def bound_mean(values: FloatArray, delta: float, ratio: FloatArray | None = None
     >>> round(bound_mean(np.zeros(100), 0.05), 3), bound_mean(np.ones(9), 0.05)
     (0.03, 1.0)
     """
-    n, right = len(values), 1.0
-    for left in EDGES if n else ():
-        bets = choose_bets(left, n, delta)
-
-        def evidence(m: float, bets: Bets = bets) -> float:
-            return _evidence(values, m, bets, ratio)
-
-        if evidence(left) < 0.0:
-            if right == 1.0 or evidence(right) < 0.0:
+    right = 1.0
+    for left in EDGES if len(values) else ():
+        bets = choose_bets(left, len(values), delta)
+        if _evidence(left, values, bets, ratio) < 0.0:
+            if right == 1.0 or _evidence(right, values, bets, ratio) < 0.0:
                 return right
-            return float(brentq(evidence, left, right, xtol=1e-12))
+            known = values, bets, ratio
+            return float(brentq(_evidence, left, right, args=known, xtol=1e-12))
         right = left
     return right
 
 
 def refutes(x: FloatArray, mean: float, bets: Bets, ratio: FloatArray | None = None) -> bool:
     """Return whether bets on numbers refute a mean."""
-    return _evidence(x, mean, bets, ratio) >= 0.0
+    return _evidence(mean, x, bets, ratio) >= 0.0
 
 
 def most_wrong_rows(cluster: IndexArray, most: float, delta: float) -> int:
@@ -154,7 +150,6 @@ class Betting(ConfidenceCurve):
     """The bound of a bet on the mean errors of clusters."""
 
     name = "betting"
-    assumptions = "Independent clusters of scores that the model has not seen."
 
     def bound(self, wrong: ArrayLike, n: int) -> FloatArray:
         """Return the claim for each number of clusters that are wrong as a whole."""
@@ -221,14 +216,13 @@ def choose_bets(mean: float, n: int, delta: float) -> Bets:
     return tuple((w * delta, share) for w, share in zip(_WEIGHTS, shares, strict=True))
 
 
-def _evidence(x: FloatArray, mean: float, bets: Bets, ratio: FloatArray | None = None) -> float:
+def _evidence(mean: float, x: FloatArray, bets: Bets, ratio: FloatArray | None) -> float:
     """Return the logarithm of delta times the capital; from 0 on the mean is refuted.
 
     The bet on a number that was drawn with a larger probability is smaller by the same factor.
     """
     gain = (mean - x) / (1.0 - mean) * (1.0 if ratio is None else ratio)
     with np.errstate(divide="ignore"):
-        parts = [
-            math.log(weight) + np.log(np.maximum(1.0 + c * gain, 0.0)).sum() for weight, c in bets
-        ]
+        logs = [np.log(np.maximum(1.0 + c * gain, 0.0)).sum() for _, c in bets]
+    parts = [math.log(weight) + log for (weight, _), log in zip(bets, logs, strict=True)]
     return max(float(np.logaddexp.reduce(parts)), -1e3)

@@ -148,21 +148,14 @@ def search_estimates(bound: Bound, rule: Floors, sample: ScoreSample) -> Found:
 
 
 def search_promises(
-    bound: Callable[[ArrayLike, int, float], FloatArray],
-    rule: Floors,
-    sample: ScoreSample,
-    delta: float,
+    claim: Bound, rule: Floors, sample: ScoreSample, delta: float
 ) -> tuple[Found, dict[str, float]]:
-    """Return the best boundary that keeps every floor with probability 1 − delta, and shortfalls.
+    """Return the best boundary that keeps each floor with probability 1 − delta, and shortfalls.
 
-    The bound takes rows on the wrong side, all rows of a class, and a delta.
+    The claim is a class's error with that probability.
     """
-    gaps, each = _Gaps(sample), delta / len(rule.promised)
-
-    def claim(wrong: ArrayLike, n: int) -> FloatArray:
-        return bound(wrong, n, each)
-
-    tests = _tests(rule, gaps, claim, each)
+    gaps = _Gaps(sample)
+    tests = _tests(rule, gaps, claim, delta)
     kept = np.logical_and.reduce([tests[name][0] for name in rule.asked])
     missing: dict[str, FloatArray] = {}
     for name, floor in rule.asked.items() if not kept.any() else ():

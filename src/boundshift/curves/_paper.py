@@ -35,8 +35,7 @@ from boundshift._search import ErrorsAt, Found
 from boundshift._status import Status
 from boundshift._typing import BoolArray, FloatArray, IntArray
 from boundshift._validation import as_choice, as_pair, as_positive, is_finite
-from boundshift.curves._base import Claim, ErrorCurve, Solution
-from boundshift.curves._counts import Empirical
+from boundshift.curves._base import Claim, Empirical, ErrorCurve, Solution
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule, Sum
 from boundshift.rules._base import changed_repr
@@ -91,20 +90,14 @@ def delta2_gradient(delta1: ArrayLike, step: Pair, space: float) -> Array:
     return np.asarray(-u2 * a1 / a2 * np.exp(-0.5 * u2 * u2) / (u1 * np.asarray(delta1)))
 
 
-def loss(
-    delta1: ArrayLike, n: Pair, step: Pair, space: float, class_weight: Pair = (1.0, 1.0)
-) -> Array:
+def loss(delta1: ArrayLike, n: Pair, step: Pair, space: float) -> Array:
     """Return the sum of both classes' average errors on the constraint (6, 7)."""
-    delta2 = delta2_from_delta1(delta1, step, space)
-    return class_weight[0] * class_error(n[0], delta1) + class_weight[1] * class_error(n[1], delta2)
+    return class_error(n[0], delta1) + class_error(n[1], delta2_from_delta1(delta1, step, space))
 
 
-def loss_gradient(
-    delta1: ArrayLike, n: Pair, step: Pair, space: float, class_weight: Pair = (1.0, 1.0)
-) -> Array:
+def loss_gradient(delta1: ArrayLike, n: Pair, step: Pair, space: float) -> Array:
     r"""Return the derivative of the loss with respect to :math:`\delta_1` (9)."""
-    first, second = (v * k / (k + 1.0) for v, k in zip(class_weight, n, strict=True))
-    return first + second * delta2_gradient(delta1, step, space)
+    return n[0] / (n[0] + 1.0) + n[1] / (n[1] + 1.0) * delta2_gradient(delta1, step, space)
 
 
 def _u(delta: ArrayLike) -> Array:
@@ -270,12 +263,11 @@ class SupportProblem:
         space[(np.abs(space) <= rounding) & is_apart] = 0.0
         by_class = self.n_samples if settings.penalty == "proportional" else np.ones(2)
         slack = removed.astype(float) if settings.slack == "binary" else lost
-        weight = np.array(settings.class_weight)[:, None]
         return Levels(
             level, n, low, high, reference + mean, radius, reference + edge, step, space,
             feasible=(space >= 0) & is_apart,
-            weight=weight * n / (n + 1.0),
-            constant=(weight / (n + 1.0)).sum(axis=0) + (settings.alpha / by_class) @ slack,
+            weight=n / (n + 1.0),
+            constant=(1.0 / (n + 1.0)).sum(axis=0) + (settings.alpha / by_class) @ slack,
         )  # fmt: skip
 
 
@@ -309,23 +301,9 @@ class SLSQP:
 
     It minimises the loss over :math:`\delta_1` at each level. Started near 1, as in the authors'
     code, it mostly stays on that end of the constraint; use :class:`Exact` for the optimum.
-
-    Parameters
-    ----------
-    start : float, default=1
-        Initial δ of the negative class, above 0 and at most 1; the authors' is 1.
     """
 
     name = "slsqp"
-
-    start: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not (is_finite(self.start) and 0 < self.start <= 1):
-            raise InvalidInputError(
-                f"`start` must be a confidence in (0, 1], got {self.start!r}. "
-                "Use start=1, as the authors do."
-            )
 
     def solve(self, problem: SupportProblem) -> Optimum | None:
         """Return the best of one local optimisation per slack level, or None."""
@@ -336,7 +314,7 @@ class SLSQP:
                 break
             if not level.feasible:
                 continue
-            found = _descend(problem, level, self.start)
+            found = _descend(problem, level)
             if best is None or found.loss < best.loss:
                 best = found
             if index == 0 and problem.settings.stop_at_zero:
@@ -363,21 +341,20 @@ def _best_of(problem: SupportProblem, level: IntArray, best: Optimum | None) -> 
     return Optimum(at, (float(u[0, i]), float(u[1, i])), float(losses[i]), float(threshold))
 
 
-def _descend(problem: SupportProblem, level: Levels, start: float) -> Optimum:
+def _descend(problem: SupportProblem, level: Levels) -> Optimum:
     """Minimise the loss over the first confidence at one level, by SLSQP."""
     (a1, a2), space = level.step.tolist(), float(level.space)
     if min(a1, a2) == 0:
         # A class that is a point is sure of itself: nothing is left to optimise.
         return cast(Optimum, _best_of(problem, level.level[None], None))
-    weight: Any = problem.settings.class_weight
-    given = tuple(level.n.tolist()), (a1, a2), space, weight
+    given = tuple(level.n.tolist()), (a1, a2), space
     # Below the least δ the other class has no confidence left; at 1 the gradient is infinite.
     high = 1.0 - 1e-12
     low = min(max(float(np.exp(-0.5 * (space / a1) ** 2)), np.finfo(float).tiny), high)
 
     def value(delta: Any) -> float:
         found = float(loss(delta[0], *given))
-        at_end = weight[0] * float(class_error(level.n[0], delta[0])) + weight[1]
+        at_end = float(class_error(level.n[0], delta[0])) + 1.0
         return at_end if np.isnan(found) else found  # beyond the end by a rounding error
 
     def slope(delta: Any) -> Any:
@@ -388,8 +365,8 @@ def _descend(problem: SupportProblem, level: Levels, start: float) -> Optimum:
     with warnings.catch_warnings():
         # Up to SciPy 1.15 a step may round to just outside the bounds; SciPy says so and clips it.
         warnings.filterwarnings("ignore", "Values in x were outside bounds", RuntimeWarning)
-        x0, bounds = np.array([min(max(start, low), high)]), [(low, high)]
-        result = minimize(value, x0=x0, jac=slope, bounds=bounds, method="SLSQP")
+        start, bounds = np.array([high]), [(low, high)]
+        result = minimize(value, x0=start, jac=slope, bounds=bounds, method="SLSQP")
     u1 = float(_u(np.clip(result.x[0], low, high)))
     u = (u1, max((space - a1 * u1) / a2, 0.0))
     total = float(level.constant + level.weight @ np.exp(-0.5 * np.square(u)))
@@ -537,8 +514,6 @@ class SupportRadius(ErrorCurve):
     budget : int, float or "all", default="all"
         Most points to remove: a number, a share of all rows in (0, 1], or all but two of each
         class.
-    class_weight : float or pair (negative, positive), default=1
-        Weights of the two classes' errors in the loss.
     centre : {"median", "mean"}, default="median"
         Points farthest from here are removed first. A single far outlier drags the mean, which
         the paper uses, and then the wrong points are removed. With "median" both classes lose
@@ -573,7 +548,6 @@ class SupportRadius(ErrorCurve):
 
     name = "support"
     claim = Claim.NOMINAL
-    assumptions = "Independent scores, and a support whose radius is that of the sample."
     default_rule = Sum()
 
     gamma: float = 1.0
@@ -583,7 +557,6 @@ class SupportRadius(ErrorCurve):
     penalty: Literal["proportional", "count"] = "proportional"
     alpha: float | Pair = (1.0, 1.0)
     budget: int | float | Literal["all"] = "all"
-    class_weight: float | Pair = (1.0, 1.0)
     centre: Literal["median", "mean"] = "median"
     stop_at_zero: bool = False
     solver: Exact | SLSQP = Exact()
@@ -597,9 +570,6 @@ class SupportRadius(ErrorCurve):
                 "constant", self.constant, "The paper has 2, Hoeffding's bound 0.", zero=True
             ),
             "alpha": as_pair("alpha", self.alpha, "Use alpha=1 for the paper's setting."),
-            "class_weight": as_pair(
-                "class_weight", self.class_weight, "Use 1 for the paper's loss."
-            ),
             "budget": budget,
         }
         as_choice("radius", self.radius, ("one-sided", "two-sided"))

@@ -70,7 +70,6 @@ class Smoothed(PairCurve):
 
     name = "smoothed"
     claim = Claim.AVERAGE_CASE
-    assumptions = "The class's scores have a smooth density."
 
     bandwidth: float = 1.0
 
@@ -151,7 +150,6 @@ class Logistic(PairCurve):
 
     name = "logistic"
     claim = Claim.AVERAGE_CASE
-    assumptions = "The log-odds of the classes are linear in the score."
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
         """Return the function from boundaries to the claimed error rates (negative, positive)."""
@@ -167,20 +165,18 @@ class Logistic(PairCurve):
         scale = cell * CELLS_PER_SPREAD
         probability = expit(_fit(np.append(nodes, reach) / scale, counts))
         rows = counts.sum(axis=0)
-        other = np.split(rows * (1.0 - probability), [size])
-        own = np.split(rows * probability, [size])
-        above, below = _amount_above(other[0]), own[0].sum() - _amount_above(own[0])
-        total, own_total = other[0].sum() + other[1].sum(), own[0].sum() + own[1].sum()
-        atoms_above = _count_above(atoms, other[1], "right")
-        atoms_below = _count_above(-atoms[::-1], own[1][::-1], "left")
+        other, at_other = np.split(rows * (1.0 - probability), [size])
+        own, at_own = np.split(rows * probability, [size])
+        total, own_total = other.sum() + at_other.sum(), own.sum() + at_own.sum()
+        above, below = _amount_above(other), own.sum() - _amount_above(own)
+        atoms_above = _count_above(atoms, at_other, "right")
+        atoms_below = _count_above(-atoms[::-1], at_own[::-1], "left")
 
         def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
-            right = np.interp(t - middle, nodes, above, left=other[0].sum(), right=0.0)
-            left = np.interp(t - middle, nodes, below, left=0.0, right=own[0].sum())
-            return (
-                np.clip((right + atoms_above(t)) / total, 0.0, 1.0),
-                np.clip((left + atoms_below(-t)) / own_total, 0.0, 1.0),
-            )
+            right = np.interp(t - middle, nodes, above, left=other.sum(), right=0.0)
+            left = np.interp(t - middle, nodes, below, left=0.0, right=own.sum())
+            negative, positive = right + atoms_above(t), left + atoms_below(-t)
+            return np.clip(negative / total, 0.0, 1.0), np.clip(positive / own_total, 0.0, 1.0)
 
         return at
 
@@ -217,17 +213,24 @@ def _fit(x: FloatArray, counts: FloatArray) -> FloatArray:
     share = counts[1].sum() / rows.sum()
     design = np.stack([x[filled], np.ones(len(rows))])
     penalty = np.array([2 * RIDGE * rows.sum(), 0.0])
+
+    def loss_of(theta: FloatArray) -> float:
+        """Return minus the penalised log-likelihood."""
+        odds = theta @ design
+        rest = np.log1p(np.exp(-np.abs(odds)))  # what both classes' logarithms have in common
+        wrong = counts[0] @ (np.maximum(odds, 0.0) + rest)
+        likelihood = wrong + counts[1] @ (np.maximum(-odds, 0.0) + rest)
+        return float(likelihood + penalty @ theta**2 / 2)
+
     theta = np.array([0.0, np.log(share / (1.0 - share))])
-    loss = _loss(theta, design, counts, penalty)
+    loss = loss_of(theta)
     for _ in range(_MOST_STEPS):
         p = expit(theta @ design)
         gradient = design @ (rows * p - counts[1]) + penalty * theta
         curvature = (design * (rows * p * (1.0 - p))) @ design.T + np.diag(penalty + 1e-12)
         step = np.linalg.solve(curvature, gradient)
-        lower = _loss(theta - step, design, counts, penalty)
-        while lower > loss * (1.0 + 1e-12):
+        while (lower := loss_of(theta - step)) > loss * (1.0 + 1e-12):
             step /= 2
-            lower = _loss(theta - step, design, counts, penalty)
         theta, loss = theta - step, lower
         if np.abs(step).max() <= 1e-13 * (1.0 + np.abs(theta).max()):
             break
@@ -235,15 +238,6 @@ def _fit(x: FloatArray, counts: FloatArray) -> FloatArray:
     if slope <= 0:  # the positive class is not higher: every row has the same probability
         return np.full_like(x, np.log(share / (1.0 - share)))
     return np.asarray(slope * x + shift)
-
-
-def _loss(theta: FloatArray, design: FloatArray, counts: FloatArray, penalty: FloatArray) -> float:
-    """Return minus the penalised log-likelihood."""
-    odds = theta @ design
-    rest = np.log1p(np.exp(-np.abs(odds)))  # what both classes' logarithms have in common
-    wrong = counts[0] @ (np.maximum(odds, 0.0) + rest)
-    likelihood = wrong + counts[1] @ (np.maximum(-odds, 0.0) + rest)
-    return float(likelihood + penalty @ theta**2 / 2)
 
 
 def _amount_above(weight: FloatArray) -> FloatArray:
@@ -278,7 +272,6 @@ class Blend(PairCurve):
 
     name = "blend"
     claim = Claim.AVERAGE_CASE
-    assumptions = "Smooth densities; linear log-odds only as far as a class has few rows."
 
     rows: float = 10.0
 

@@ -53,9 +53,12 @@ def crossing_probability(n: int, level: float, grouping: float = 0.0) -> float:
     excess = n * bounds - last + 8.5 * np.sqrt(n * bounds * (1.0 - bounds)) + 20.0
     widths = np.minimum(n - last + 1, excess.astype(int)).tolist()
     lengths = (means + 9.0 * np.sqrt(means) + 18.0).astype(int).tolist()
+    # Poisson probabilities of 0, 1, … points, a row for each mean.
+    count, logs = np.arange(max(lengths)), np.log(np.maximum(means, 1e-300))
+    chances = np.exp(logs[:, None] * count - means[:, None] - gammaln(count + 1))
     beyond = np.ones(1)
     for increment, length, asked, width in zip(
-        _poisson(means, max(lengths)), lengths, (last - first).tolist(), widths, strict=True
+        chances, lengths, (last - first).tolist(), widths, strict=True
     ):
         beyond = np.convolve(beyond, increment[:length])[asked : asked + width]
     # All n points lie below the last bound, given that there are n.
@@ -87,26 +90,16 @@ def local_level(n: int, delta: float) -> float | None:
         return delta
     closeness, grouping = next(rest for rows, *rest in _SETTINGS if n > rows)
     goal = np.log1p(-delta * (1.0 - closeness / 2))
-    level = -np.expm1(np.log1p(-delta) / _guess_ratio(n, delta)) * (0.86 if grouping else 1.0)
+    # About how many independent bounds the band is worth: a place to start.
+    rows, rarity = np.log(n), -np.log(delta)
+    worth = 1.0 + rows * (0.921 - 0.118 * rarity) + rows**2 * (0.27 + 0.167 * rarity)
+    level = -np.expm1(np.log1p(-delta) / worth) * (0.86 if grouping else 1.0)
     while True:
         reached = crossing_probability(n, level, grouping)
         if delta * (1.0 - closeness) <= reached <= delta:
             return float(level)
         # As if so many independent bounds had to hold, each with probability 1 − level.
         level = -np.expm1(np.log1p(-level) * goal / np.log1p(-reached))
-
-
-def _guess_ratio(n: int, delta: float) -> float:
-    """Return about how many independent bounds the band is worth: a place to start."""
-    rows, rarity = np.log(n), -np.log(delta)
-    return float(1.0 + rows * (0.921 - 0.118 * rarity) + rows**2 * (0.27 + 0.167 * rarity))
-
-
-def _poisson(means: FloatArray, length: int) -> FloatArray:
-    """Return the probabilities of 0, 1, … points, a row for each mean."""
-    count = np.arange(length)
-    logs = np.log(np.maximum(means, 1e-300))
-    return np.asarray(np.exp(logs[:, None] * count - means[:, None] - gammaln(count + 1)))
 
 
 def clopper_pearson(wrong: ArrayLike, n: ArrayLike, delta: float) -> FloatArray:

@@ -31,7 +31,7 @@ from boundshift._promises.planning import rows_needed
 from boundshift._typing import FloatArray, IndexArray
 from boundshift._validation import as_column, as_row_cost, as_weights, find_distinct, order_labels
 from boundshift.curves import ClopperPearson, ErrorCurve, SupportRadius
-from boundshift.curves._counts import ConfidenceCurve
+from boundshift.curves._base import ConfidenceCurve
 from boundshift.curves._floors import start_of
 from boundshift.exceptions import InvalidInputError
 from boundshift.models._scoring import (

@@ -76,6 +76,11 @@ class Rule(Settings, ABC):
         return False
 
     @property
+    def symmetric(self) -> bool:
+        """Whether the rule is symmetric in both classes, so that either may be positive."""
+        return False
+
+    @property
     def depends_on_prevalence(self) -> bool:
         """Whether the share of positives matters."""
         return hasattr(self, "prevalence")
@@ -110,11 +115,6 @@ class Rule(Settings, ABC):
         of the class that gains, to within one row. With 0 it takes the middle of the best.
         """
         return 0.0, 0
-
-    @property
-    def symmetric(self) -> bool:
-        """Whether the rule is symmetric in both classes, so that either may be positive."""
-        return False
 
     @abstractmethod
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:

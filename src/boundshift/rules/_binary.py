@@ -9,18 +9,17 @@ positive class. With the share that is flagged, :math:`q = \pi\,(1 - u_+) + (1 -
           \kappa = \frac{2 \pi (1 - \pi) J}{\pi (1 - q) + (1 - \pi) q}.
 
 All grow as either error falls, as long as :math:`J > 0`. Below chance, a small penalty
-proportional to :math:`-J` keeps them monotone, which the search relies on.
+proportional to :math:`-J` keeps MCC and kappa monotone, which the search relies on.
 """
 
 from __future__ import annotations
 
 import inspect
 import numbers
-from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -166,10 +165,7 @@ class Cost(Rule):
 
     def __post_init__(self) -> None:
         for name in ("false_positive", "false_negative"):
-            cost = as_positive(name, getattr(self, name), _COSTS)
-            if cost > 1e290:
-                raise InvalidInputError(f"`{name}` must be at most 1e290, got {cost:g}. {_COSTS}")
-            object.__setattr__(self, name, cost)
+            object.__setattr__(self, name, as_positive(name, getattr(self, name), _COSTS))
         object.__setattr__(self, "prevalence", as_prevalence(self.prevalence))
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
@@ -183,43 +179,29 @@ class Cost(Rule):
 class ConfusionRule(Rule):
     """A metric of the confusion matrix, to be maximised.
 
-    Parameters
-    ----------
-    prevalence : float, default=None
-        Share of the positive class where decisions will be made; None takes the sample's.
+    Unless it is of one class it is 0 by chance, and symmetric at the sample's own prevalence.
     """
 
     maximised = True
+    of_one_class: ClassVar[bool] = False
 
     prevalence: float | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "prevalence", as_prevalence(self.prevalence))
 
-    def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
-        """Return minus the metric."""
-        first, second = frequencies(self.prevalence, n_samples)
-        return -self.measure(negative, positive, second / (first + second))
-
-    @abstractmethod
-    def measure(self, negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
-        """Return the metric."""
-
-
-@dataclass(frozen=True)
-class AboveChance(ConfusionRule):
-    """A metric that is 0 by chance, symmetric in both classes unless a prevalence is given."""
-
     @property
     def symmetric(self) -> bool:
         """Whether the metric is symmetric in both classes; a given prevalence breaks that."""
-        return self.prevalence is None
+        return self.prevalence is None and not self.of_one_class
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
         """Return minus the metric; below chance, a small penalty that grows with each error."""
+        first, second = frequencies(self.prevalence, n_samples)
+        metric = self.measure(negative, positive, second / (first + second))
         youden = np.asarray(1.0 - negative - positive)
-        metric = super().value(negative, positive, n_samples)
-        return np.where(youden < 0, -_BELOW_CHANCE * youden, metric)
+        is_below = (youden < 0) & (not self.of_one_class)
+        return np.where(is_below, -_BELOW_CHANCE * youden, -metric)
 
 
 def _flagged(negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
@@ -229,7 +211,7 @@ def _flagged(negative: FloatArray, positive: FloatArray, prevalence: float) -> F
 
 def _ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
     """Return top over bottom, 0 where the bottom is not above 0."""
-    return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
+    return np.divide(top, bottom, out=np.zeros_like(bottom), where=bottom > 0)
 
 
 @dataclass(frozen=True)
@@ -252,6 +234,7 @@ class FBeta(ConfusionRule):
     """
 
     name = "f-beta"
+    of_one_class = True
 
     beta: float = 1.0
 
@@ -266,13 +249,12 @@ class FBeta(ConfusionRule):
 
     def measure(self, negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
         """Return F-beta."""
-        top = (1.0 + self.beta**2) * prevalence * (1.0 - np.asarray(positive))
-        flagged = _flagged(negative, positive, prevalence)
-        return _ratio(top, self.beta**2 * prevalence + flagged)
+        flagged, square = _flagged(negative, positive, prevalence), self.beta**2
+        return _ratio((1.0 + square) * prevalence * (1.0 - positive), square * prevalence + flagged)
 
 
 @dataclass(frozen=True)
-class MCC(AboveChance):
+class MCC(ConfusionRule):
     """Matthews correlation coefficient; `prevalence` as in :class:`FBeta`.
 
     Examples
@@ -288,11 +270,11 @@ class MCC(AboveChance):
         """Return the correlation."""
         youden, flagged = 1.0 - negative - positive, _flagged(negative, positive, prevalence)
         spread = np.asarray(np.sqrt(flagged * (1.0 - flagged)))
-        return _ratio(np.asarray(youden * np.sqrt(prevalence * (1.0 - prevalence))), spread)
+        return _ratio(youden * np.sqrt(prevalence * (1.0 - prevalence)), spread)
 
 
 @dataclass(frozen=True)
-class Kappa(AboveChance):
+class Kappa(ConfusionRule):
     """Cohen's kappa: agreement beyond chance; `prevalence` as in :class:`FBeta`.
 
     Examples
@@ -308,7 +290,7 @@ class Kappa(AboveChance):
         """Return kappa."""
         youden, flagged = 1.0 - negative - positive, _flagged(negative, positive, prevalence)
         by_chance = prevalence * (1.0 - flagged) + (1.0 - prevalence) * flagged
-        return _ratio(np.asarray(2.0 * prevalence * (1.0 - prevalence) * youden), by_chance)
+        return _ratio(2.0 * prevalence * (1.0 - prevalence) * youden, np.asarray(by_chance))
 
 
 @dataclass(frozen=True)
@@ -348,17 +330,13 @@ class Metric(Rule):
     def __post_init__(self) -> None:
         object.__setattr__(self, "prevalence", as_prevalence(self.prevalence))
         function, _ = self.resolve()
-        named = {"pos_label", "labels"} & set(getattr(function, "keywords", ()))
-        if named:
+        if {"pos_label", "labels"} & set(getattr(function, "keywords", ())):
             raise InvalidInputError(
-                f"`metric` must not name {' or '.join(sorted(named))}, got {self.metric!r}: it "
-                "gets 1 for the positive class and 0 for the other. Leave it out, and name the "
-                "positive class by pos_label of find_boundary or of the classifier."
+                f"`metric` must not name pos_label or labels, got {self.metric!r}: it gets 1 for "
+                "the positive class and 0 for the other. Leave them out, and name the positive "
+                "class by pos_label of find_boundary or of the classifier."
             )
-        try:
-            parameters = inspect.signature(function).parameters.values()
-        except (TypeError, ValueError):  # A compiled function has no signature.
-            return
+        parameters = inspect.signature(function).parameters.values()
         if not any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters):
             raise InvalidInputError(
                 "`metric` must take sample_weight, by which it counts the rows that a curve "
@@ -372,12 +350,13 @@ class Metric(Rule):
 
         function, sign = self.resolve()
         first, second = frequencies(self.prevalence, n_samples)
+        truth, predicted = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
         # The four rows are valid by construction, and checking them takes longer than the metric.
         with config_context(skip_parameter_validation=True, assume_finite=True):
             values = [
                 function(
-                    np.array([0, 0, 1, 1]),
-                    np.array([0, 1, 0, 1]),
+                    truth,
+                    predicted,
                     sample_weight=[first * (1 - u), first * u, second * v, second * (1 - v)],
                 )
                 for u, v in zip(np.ravel(negative), np.ravel(positive), strict=True)
@@ -404,27 +383,21 @@ class Metric(Rule):
     def resolve(self) -> tuple[Callable[..., float], float]:
         """Return the metric as a function, and 1 if it is to be maximised, else -1."""
         scorer: Any = self.metric
+        remedy = " Use 'f1' or 'balanced_accuracy', for example."
         if isinstance(scorer, str):
             from sklearn.metrics import get_scorer, get_scorer_names
 
             known = get_scorer_names()
-            if scorer not in known:
-                remedy = nearest_name(scorer, known) or " Use 'jaccard', for example."
-                raise InvalidInputError(
-                    f"`metric` must be the name of a scorer of scikit-learn, got {scorer!r}."
-                    f"{remedy}"
-                )
-            scorer = get_scorer(scorer)
-        if not hasattr(scorer, "_score_func"):
-            if not callable(scorer):
-                raise InvalidInputError(
-                    "`metric` must be a function of labels and predictions, a scorer or its name, "
-                    f"got {scorer!r}. Use Metric('jaccard'), for example."
-                )
-            return scorer, 1.0 if self.greater_is_better else -1.0
-        if getattr(scorer, "_response_method", "predict") != "predict":
+            if scorer in known:
+                scorer = get_scorer(scorer)
+            else:
+                remedy = nearest_name(scorer, known) or remedy
+        if not callable(scorer) or getattr(scorer, "_response_method", "predict") != "predict":
             raise InvalidInputError(
-                f"`metric` must score predictions, got {self.metric!r}, which scores rankings or "
-                "probabilities and has no boundary. Use 'f1' or 'balanced_accuracy', for example."
+                "`metric` must be a function of labels and predictions, a scorer of predictions "
+                f"or its name, got {self.metric!r}. Rankings and probabilities have no boundary."
+                f"{remedy}"
             )
+        if not hasattr(scorer, "_score_func"):
+            return scorer, 1.0 if self.greater_is_better else -1.0
         return partial(scorer._score_func, **scorer._kwargs), float(scorer._sign)

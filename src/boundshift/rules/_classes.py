@@ -5,7 +5,6 @@ They name the classes, so the order of the labels does not matter.
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from boundshift._typing import FloatArray
-from boundshift._validation import MOST_COST, as_choice, as_positive, as_share
+from boundshift._validation import as_choice, as_positive, as_share
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules._base import Rule, Sizes, changed_repr
 from boundshift.rules._binary import Cost, Sum
@@ -97,18 +96,33 @@ class CostMatrix(ClassRule):
     prevalence: Any = None
 
     def __post_init__(self) -> None:
-        labels = (
-            tuple(np.asarray(self.labels, object).tolist()) if np.ndim(self.labels) == 1 else ()
-        )
-        if len(labels) < 3 or len(set(labels)) < len(labels):
+        labels = np.asarray(self.labels, object).ravel().tolist()
+        size = len(set(labels))
+        if size < 3 or size < len(labels):
             raise InvalidInputError(
                 f"`labels` must be three or more distinct classes, got {self.labels!r}. Name the "
                 "classes in the order of rows and columns; for two classes use Cost."
             )
-        object.__setattr__(self, "labels", labels)
-        object.__setattr__(self, "costs", _as_costs(self.costs, len(labels)))
+        costs = _as_numbers(self.costs)
+        if costs.shape != (size, size) or np.all(costs == costs[:, :1]):
+            raise InvalidInputError(
+                f"`costs` must be a matrix of finite numbers with {size} rows and columns, one for "
+                f"each label, that differ within a row, got {self.costs!r}. Rows are true classes, "
+                "columns predicted ones: put 0 on the diagonal and the costs of mistakes beside it."
+            )
+        # Nested tuples can be compared and stored.
+        object.__setattr__(self, "labels", tuple(labels))
+        object.__setattr__(self, "costs", tuple(map(tuple, costs.tolist())))
         if self.prevalence is not None:
-            object.__setattr__(self, "prevalence", _as_shares(self.prevalence, len(labels)))
+            shares = _as_numbers(self.prevalence)
+            total = shares.sum()
+            if shares.shape != (size,) or shares.min() <= 0 or abs(total - 1) > _SUM_TOLERANCE:
+                raise InvalidInputError(
+                    f"`prevalence` must have a share above 0 for each of {size} labels, which sum "
+                    f"to 1, got {self.prevalence!r}. Use [0.9, 0.08, 0.02], for example, in the "
+                    "order of the labels."
+                )
+            object.__setattr__(self, "prevalence", tuple((shares / total).tolist()))
 
     def losses(self, labels: Sequence[Any]) -> FloatArray:
         """Return the costs in the order of other labels."""
@@ -225,41 +239,10 @@ class ClassFloors(ClassRule):
             )
 
 
-def _as_costs(costs: Any, size: int) -> tuple[tuple[float, ...], ...]:
-    """Return a matrix of costs as nested tuples, so that it can be compared and stored."""
+def _as_numbers(values: Any) -> FloatArray:
+    """Return an array of finite numbers, empty where there is none."""
     try:
-        found = np.asarray(costs, dtype=np.float64)
+        found = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        found = np.empty(0)
-    if found.shape != (size, size):
-        raise InvalidInputError(
-            f"`costs` must be a matrix of numbers with {size} rows and columns, one for each "
-            f"label, got {costs!r}. Rows are true classes, columns predicted ones."
-        )
-    absurd = found[~(np.abs(found) <= MOST_COST)]
-    if absurd.size:
-        raise InvalidInputError(
-            f"`costs` must be numbers of at most {MOST_COST:g}, got {absurd[0]}. "
-            "Use a large cost for what must not happen, or ClassFloors."
-        )
-    if np.all(found == found[:, :1]):
-        raise InvalidInputError(
-            f"`costs` must differ within a row, got {found.tolist()}: every decision costs the "
-            "same. Put 0 on the diagonal and the costs of mistakes beside it."
-        )
-    return tuple(map(tuple, found.tolist()))
-
-
-def _as_shares(prevalence: Any, size: int) -> tuple[float, ...]:
-    """Return the classes' shares, which sum to 1."""
-    remedy = "Use [0.9, 0.08, 0.02], for example, in the order of the labels."
-    if np.shape(prevalence) != (size,):
-        raise InvalidInputError(
-            f"`prevalence` must have a share for each of {size} labels, got {prevalence!r}. "
-            f"{remedy}"
-        )
-    shares = tuple(as_share("prevalence", share, remedy) for share in prevalence)
-    total = math.fsum(shares)
-    if abs(total - 1.0) > _SUM_TOLERANCE:
-        raise InvalidInputError(f"`prevalence` must sum to 1, got {total:g}. {remedy}")
-    return tuple(share / total for share in shares)
+        return np.empty(0)
+    return found if np.isfinite(found).all() else np.empty(0)

@@ -65,12 +65,9 @@ class Floors(Rule):
 
     Precision and npv: of the m rows above an order statistic of all scores, the number of
     positives is binomial with the precision as its probability. Boundaries are tested from few
-    flagged rows to many, by the fallback procedure of Wiens and Dmitrienko. The first starting
-    place is the number of flagged rows at which an observed precision halfway between floor and 1
-    would do, each further one has three times as many, up to half of all rows; each has an equal
-    part of :math:`\delta`. A test that passes hands its level on to the next boundary, one that
-    fails loses it. All boundaries that pass hold together, whatever the classes look like, since
-    the places depend on nothing but the number of rows, the floor and the confidence.
+    flagged rows to many, by the fallback procedure of Wiens and Dmitrienko. It starts at a few
+    numbers of rows, which depend on nothing but the number of rows, the floor and the confidence.
+    All boundaries that pass hold together, whatever the classes look like.
 
     With a prevalence both classes are bounded for all boundaries at once, each with half of the
     :math:`\delta`, and any boundary may be chosen.
@@ -119,10 +116,8 @@ class Floors(Rule):
                 f"`Floors` must have at least one of {', '.join(FLOORS)}, got none. "
                 "Use Floors(recall=0.9), for example."
             )
-        named = self._named
-        rates = {*self.asked, named.rate} if isinstance(named, Rate) else {*self.asked}
-        has_own = named.depends_on_prevalence and not isinstance(named, Rate)
-        depends = has_own or rates & {"precision", "npv", "flagged"}
+        depends = self.objective.depends_on_prevalence
+        depends |= bool({"precision", "npv", "flagged"} & {*self.asked})
         if self.prevalence is not None and not depends:
             raise InvalidInputError(
                 f"`prevalence` must be left out where nothing depends on it, got "
@@ -155,27 +150,24 @@ class Floors(Rule):
     @property
     def objective(self) -> Rule:
         """What to optimise among the boundaries that meet all floors, at the given prevalence."""
-        rule = self._named
+        from boundshift.rules import as_rule
+
+        rule: Rule
+        if self.then is None:
+            rule = Rate("flagged") if [*self.asked] == ["flagged"] else GMean()
+        elif isinstance(self.then, str) and self.then in ("recall", "specificity", "precision"):
+            rule = Rate(self.then)
+        else:
+            rule = as_rule(self.then)
+        if isinstance(rule, Floors):
+            raise InvalidInputError(
+                f"`then` must be an objective, got {rule!r}. Give all floors to one Floors."
+            )
         return rule if self.prevalence is None else rule.at_prevalence(self.prevalence)
 
     def at_prevalence(self, prevalence: float) -> Self:
         """Return the same floors: without a prevalence of their own they count the rows given."""
         return self
-
-    @property
-    def _named(self) -> Rule:
-        from boundshift.rules import as_rule
-
-        if self.then is None:
-            return Rate("flagged") if [*self.asked] == ["flagged"] else GMean()
-        if isinstance(self.then, str) and self.then in ("recall", "specificity", "precision"):
-            return Rate(self.then)
-        rule = as_rule(self.then)
-        if isinstance(rule, Floors):
-            raise InvalidInputError(
-                f"`then` must be an objective, got {rule!r}. Give all floors to one Floors."
-            )
-        return rule
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
         """Return the objective, or a penalty above its maximum where a floor is not met."""
@@ -210,12 +202,13 @@ def reached_rates(
     share = weights[1] / (weights[0] + weights[1])
     hits, alarms = share * (1.0 - positive), (1.0 - share) * negative
     misses, left = share * positive, (1.0 - share) * (1.0 - negative)
+    flagged, rest = hits + alarms, left + misses
     return {
         "recall": 1.0 - positive,
         "specificity": 1.0 - negative,
-        "precision": _share(hits, hits + alarms),
-        "npv": _share(left, left + misses),
-        "flagged": hits + alarms,
+        "precision": np.divide(hits, flagged, out=np.ones_like(hits), where=flagged > 0),
+        "npv": np.divide(left, rest, out=np.ones_like(left), where=rest > 0),
+        "flagged": flagged,
     }
 
 
@@ -223,11 +216,6 @@ def missed_by(name: str, floor: float, reached: FloatArray) -> FloatArray:
     """Return the shortfall of a floor, 0 where it is met up to rounding."""
     short = reached - floor if name == "flagged" else floor - reached
     return np.where(short > _ROUNDING, short, 0.0)
-
-
-def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """Return part over whole, 1 where the whole is 0."""
-    return np.divide(part, whole, out=np.ones_like(part), where=whole > 0)
 
 
 @dataclass(frozen=True)
@@ -254,6 +242,11 @@ class Rate(Rule):
     def title(self) -> str:
         """Name of the rate."""
         return METRIC_TITLES[self.rate]
+
+    @property
+    def depends_on_prevalence(self) -> bool:
+        """Whether the share of positives matters."""
+        return self.rate not in ("recall", "specificity")
 
     def measure(self, negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
         """Return the rate."""
