@@ -321,13 +321,11 @@ KNOWN = find_boundary(*rows())
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"test": [1, 2, 3]}, r"`test` must be a pair \(labels, scores\)"),
         ({"test": ([0, 1], [0.0, float("nan")])}, "`test`: `y_score` must be finite"),
         ({"test": ([0, 2], [0.0, 1.0])}, "`test` must hold the labels 0 and 1"),
         ({"boundary": KNOWN, "pos_label": 0}, "`pos_label` must be that of the boundary"),
         ({"test": rows(), "chosen_here": False}, "`chosen_here` must be True"),
         ({"chosen_here": False}, "`chosen_here` must be True"),
-        ({"old_threshold": float("inf")}, "`old_threshold` must be a finite number"),
         ({"confidence": 95}, "`confidence` must be between 0 and 1"),
         ({"names": {"colour": "red"}}, "`names` must have the keys"),
         ({"comparison": [{"g_mean": 1}]}, "`comparison` must be a list of mappings"),

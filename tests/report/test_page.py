@@ -95,7 +95,7 @@ def test_data_survives_the_escaping(hostile):
     block = re.search(r'<script type="application/json" id="data">(.*?)</script>', hostile, re.S)
     text = block.group(1)
     assert not set("<>&\u2028") & set(text)
-    assert json.loads(text)["negatives"] == HOSTILE
+    assert json.loads(text)["names"]["negatives"] == HOSTILE
 
 
 def test_facts_read_back_from_json_make_the_same_page(page):

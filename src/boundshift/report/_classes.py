@@ -158,8 +158,9 @@ class ClassEvidence:
                     parts.append(Sentence(f"There are no rows of class {label}."))
                     continue
                 shown = 1 - certificate.error_bounds[k] if certificate.certified else None
-                item = judge_floor(f"class {label}", asked, 1 - certificate.errors[k], shown)
-                parts += say_floor(item, self.where, certificate.confidence, several=True)
+                values = (asked, 1 - certificate.errors[k], shown)
+                item = judge_floor(f"class {label}", *values, self.where)
+                parts += say_floor(item, certificate.confidence, several=True)
                 floors.append(item)
             states = [item.state for item in floors]
             states += [State.REACHED] * (len(wishes) - len(floors))
@@ -253,11 +254,10 @@ class ClassEvidence:
 
     def _change(self) -> Finding:
         """Say whether the decisions are better than the model's own."""
-        known: dict[State, tuple[Level, str]] = {
-            State.BETTER: ("good", "Better"),
-            State.WORSE: ("bad", "Worse"),
-        }
-        level, word = known.get(self.state, ("caution", "Not shown to be better"))
+        level: Level = "good" if self.state == State.BETTER else "caution"
+        word = "Better" if self.state == State.BETTER else "Not shown to be better"
+        if self.state == State.WORSE:
+            level, word = "bad", "Worse"
         text = f"By {self.measure}: {self.measured[1]} instead of {self.measured[0]}."
         return Finding("change", level, f"{word} than {_OWN}", text)
 

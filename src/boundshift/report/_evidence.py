@@ -16,11 +16,11 @@ from boundshift._result.boundary import Boundary
 from boundshift._typing import BoolArray, FloatArray
 from boundshift._validation import (
     as_choice,
+    as_column,
     as_labels,
     as_row_cost,
     as_scores,
     as_share,
-    is_finite,
     own_cost,
 )
 from boundshift._view import read_sample, settle_boundary
@@ -60,18 +60,15 @@ class RowDetails:
 
     def check(self, n: int) -> RowDetails:
         """Return the columns as arrays of n values each."""
-        columns = {str(name): np.asarray(values) for name, values in self.groups.items()}
-        said = None if self.probability is None else as_scores(self.probability)
-        if said is not None and (said.min() < 0 or said.max() > 1):
-            raise InvalidInputError(
-                f"`probability` must lie from 0 to 1, got {said.min():.6g} to {said.max():.6g}. "
-                "Pass predict_proba of the positive class."
-            )
-        for name, column in {"probability": said, **columns}.items():
-            if column is not None and column.shape != (n,):
+        order = "Pass the rows that judge the boundary, in their order."
+        columns = {str(k): as_column(str(k), v, order, n) for k, v in self.groups.items()}
+        said = None
+        if self.probability is not None:
+            said = as_scores(as_column("probability", self.probability, order, n))
+            if said.min() < 0 or said.max() > 1:
                 raise InvalidInputError(
-                    f"`{name}` must have one value for each of {n} rows, got the shape "
-                    f"{column.shape}. Pass them in the order of the rows that judge the boundary."
+                    f"`probability` must lie from 0 to 1, got {said.min():.6g} to "
+                    f"{said.max():.6g}. Pass predict_proba of the positive class."
                 )
         cost = None if self.row_cost is None else as_row_cost(self.row_cost, n)
         return RowDetails(said, columns, cost, self.cluster)
@@ -181,19 +178,9 @@ class Evidence:
         old = old_threshold
         if old is None:
             old = 0.5 if sample.are_probabilities() else 0.0
-        if not is_finite(old):
-            raise InvalidInputError(
-                f"`old_threshold` must be a finite number, got {old!r}. Use the threshold at "
-                "which the model decided before."
-            )
         self.old_threshold = float(old)
         # The rows of the verdict, which judge the boundary.
         if test is not None:
-            if len(test) != 2:
-                raise InvalidInputError(
-                    f"`test` must be a pair (labels, scores), got {len(test)} values. Use "
-                    "test=(y, scores)."
-                )
             y_true, y_score = test
             sample = read_sample(y_true, y_score, labels, "test")
         is_test = test is not None or not chosen_here

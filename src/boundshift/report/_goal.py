@@ -49,7 +49,6 @@ WORDS = {State.MISSED: "Missed", State.REACHED: "Not proved", State.MET: "Met"}
 
 
 def say_cost(value: float) -> str:
-    """Return the cost of 1,000 decisions."""
     return number(value, ",.0f" if 1000 <= abs(value) < 1e12 else ".4g")
 
 
@@ -92,8 +91,9 @@ class Floor:
     asked: float
     reached: float
     shown: float | None
-    promised: bool  # by the choice itself, and not shown by these rows alone
+    where: str
     state: State
+    promised: bool = False  # by the choice itself, and not shown by these rows alone
 
 
 @dataclass(frozen=True)
@@ -143,8 +143,7 @@ def judge_goal(evidence: Evidence) -> Goal | None:
     wish = " and ".join([", ".join(wishes[:-1]), wishes[-1]] if wishes[1:] else wishes)
     parts = [Sentence(f"Goal: {wish}.")]
     for item in items:
-        where = _where(item, evidence)
-        parts += say_floor(item, where, evidence.confidence, several=len(items) > 1)
+        parts += say_floor(item, evidence.confidence, several=len(items) > 1)
     if floors is None or not is_default:
         parts += _say_best(aim, best, evidence, alone=floors is None)
     state = next((s for s in WORDS if s in [item.state for item in items]), best.state)
@@ -164,7 +163,6 @@ def judge_goal(evidence: Evidence) -> Goal | None:
 
 
 def join(parts: list[Sentence]) -> str:
-    """Return the text of all parts."""
     return " ".join(part.text for part in parts)
 
 
@@ -183,18 +181,14 @@ def keeps(name: str, limit: float, value: float) -> bool:
     return float(missed_by(name, limit, np.array([value]))[0]) == 0.0
 
 
-def judge_floor(
-    name: str, asked: float, reached: float, shown: float | None, *, promised: bool = False
-) -> Floor:
+def judge_floor(name: str, asked: float, reached: float, shown: float | None, where: str) -> Floor:
     """Return a floor with its state; without a bound `shown` is None."""
-    met = shown is not None and keeps(name, asked, shown)
     state = State.REACHED if keeps(name, asked, reached) else State.MISSED
-    state = State.MET if met or promised else state
-    return Floor(name, asked, reached, shown, promised and not met, state)
+    state = State.MET if shown is not None and keeps(name, asked, shown) else state
+    return Floor(name, asked, reached, shown, where, state)
 
 
 def rates_at(errors: tuple[float, float], share: float) -> dict[str, float]:
-    """Return every rate that a floor may ask for."""
     flagged, missed = (np.array([error]) for error in errors)
     rates = reached_rates(flagged, missed, (1 - share, share))
     return {name: float(rate[0]) for name, rate in rates.items()}
@@ -220,50 +214,32 @@ def _judge_floors(rule: Floors, evidence: Evidence) -> list[Floor]:
         and boundary.status is Status.OPTIMAL
         and boundary.curve.claim is Claim.HIGH_PROBABILITY
     )
+    flagged, n = int(evidence.rows.new.sum()), len(evidence.rows.new)
     items = []
     for name, asked in rule.asked.items():
-        item = judge_floor(name, asked, reached[name], shown[name], promised=promised)
-        if item.state == State.MISSED and _may_be_chance(item, evidence):
-            item = replace(item, state=State.REACHED)
-        items.append(item)
+        where, values = evidence.where, (asked, reached[name], shown[name])
+        if evidence.clustered and name in _OF_CLASS:
+            where += ", averaged over clusters"
+        item = judge_floor(name, *values, where)
+        if promised and item.state != State.MET:
+            item = replace(item, promised=True, state=State.MET)
+        # A share flagged may be that of another prevalence, and not be counted.
+        if name == "flagged" and abs(item.reached - flagged / n) < 1e-9:
+            where += f", {flagged:,} of {n:,} where {int(asked * n + 1e-9):,} were asked for"
+            chance = float(binom.sf(flagged - 1, n, asked)) > 1 - evidence.confidence
+            if item.state == State.MISSED and chance:  # the cap may be the true share
+                where, item = f"{where}, which may be chance", replace(item, state=State.REACHED)
+        items.append(replace(item, where=where))
     return items
 
 
-def _is_counted(item: Floor, evidence: Evidence) -> bool:
-    """Return whether a share flagged is that of these rows, not of another prevalence."""
-    share = float(np.mean(evidence.rows.new))
-    return item.name == "flagged" and abs(item.reached - share) < 1e-9
-
-
-def _may_be_chance(item: Floor, evidence: Evidence) -> bool:
-    """Return whether chance alone may flag so many rows where the cap is the true share."""
-    flagged, n = evidence.rows.new.sum(), len(evidence.rows.new)
-    beyond = float(binom.sf(flagged - 1, n, item.asked))
-    return _is_counted(item, evidence) and beyond > 1 - evidence.confidence
-
-
-def _where(item: Floor, evidence: Evidence) -> str:
-    """Return which rows were counted, and for a capacity how many were flagged."""
-    if evidence.clustered and item.name in _OF_CLASS:
-        return f"{evidence.where}, averaged over clusters"
-    if not _is_counted(item, evidence):
-        return evidence.where
-    n = len(evidence.rows.new)
-    asked = int(item.asked * n + 1e-9)
-    chance = item.state == State.REACHED and item.reached > item.asked
-    return (
-        f"{evidence.where}, {evidence.rows.new.sum():,} of {n:,} where {asked:,} were asked for"
-        f"{', which may be chance' if chance else ''}"
-    )
-
-
-def say_floor(item: Floor, where: str, confidence: float, *, several: bool) -> list[Sentence]:
+def say_floor(item: Floor, confidence: float, *, several: bool) -> list[Sentence]:
     """Say whether one floor is met, and its bound."""
     word, together = WORDS[item.state], ""
     if several:
         word = f"{item.name[0].upper()}{item.name[1:]} {word.lower()}"
         together = " in all floors together"
-    start = f"{word}: {percent(item.reached)} {where}"
+    start = f"{word}: {percent(item.reached)} {item.where}"
     if item.promised:
         bound = f"promised with {sure(confidence)}{together} when the threshold was chosen."
     elif item.shown is None:

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 
 from boundshift import __version__
 from boundshift._promises.certificate import Certificate
+from boundshift._typing import FloatArray
 from boundshift._view import ScoreAxis
 from boundshift._words import at_least, at_most, claim_text, class_rows, number, percent, sentence
 from boundshift._writing import is_special, write_whole
@@ -29,7 +30,6 @@ from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.report._classes import class_facts
 from boundshift.report._evidence import (
-    MOST_LEVELS,
     WHERE,
     ColumnUse,
     Evidence,
@@ -45,7 +45,7 @@ _SCRIPT = ("rates.js", "threshold.js", "goals.js", "take.js")
 _FRAME_HEIGHT = 900
 _WIDTH, _PLOT = 1000, 240
 _LANE, _BOTTOM, _CEILING = 150, 140, 34
-_CERTIFICATE = ("status", "certified", "reason", "method", "errors", "error_bounds", "wrong")
+_CERTIFICATE = ("status", "certified", "method", "errors", "error_bounds", "wrong")
 # In a script element these could end it, open a comment, or end a line of the program.
 _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
@@ -157,7 +157,8 @@ def collect_facts(
         "old": {"threshold": evidence.old_threshold},
         "interval": evidence.interval,
         "certificate": {key: getattr(certificate, key) for key in _CERTIFICATE}
-        | {"precision": hits / (hits + alarmed), "together": together},
+        | {"precision": hits / (hits + alarmed), "together": together}
+        | {"reason": sentence(certificate.reason)},
         "prevalence": evidence.prevalence,
         **sentences(evidence, compared["better"]),
         "comparison": compared,
@@ -225,12 +226,18 @@ def _template(name: str) -> Any:
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, loader=jinja2.FunctionLoader(_read)
     )
+
+    def cell(value: object, form: str) -> str:
+        if isinstance(value, float):
+            return number(value, form)
+        return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
     environment.filters |= {
         "percent": percent,
         "at_least": at_least,
         "at_most": at_most,
-        "number": lambda value: _cell(value, ".3f"),
-        "short": lambda value: _cell(value, ".4g"),
+        "number": lambda value: cell(value, ".3f"),
+        "short": lambda value: cell(value, ".4g"),
     }
     return environment.get_template(name)
 
@@ -240,32 +247,10 @@ def _read(name: str) -> str:
     return resources.files("boundshift.report").joinpath("markup", name).read_text(encoding="utf-8")
 
 
-def _cell(value: object, form: str) -> str:
-    if isinstance(value, float):
-        return number(value, form)
-    return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
-
-
 def _for_script(facts: Mapping[str, Any]) -> str:
     """Return what the slider needs, as JSON that is safe inside a script element."""
-    stops, certificate = facts["stops"], facts["certificate"]
-    data = {
-        **{key: stops[key] for key in ("threshold", "at", "wrong", "bounds", "together")},
-        **{key: facts["names"][key] for key in ("positives", "negatives", "unit")},
-        **{key: facts[key] for key in ("confidence", "shell", "top")},
-        "n": facts["n"],
-        "own": stops["marks"]["old"],
-        "shifted": {
-            "stop": stops["marks"]["shifted"],
-            "bounds": certificate["error_bounds"],
-            "together": certificate["together"],
-            "fixed": certificate["method"] == "clopper-pearson",
-        },
-        "status": certificate["status"],
-        "reason": sentence(certificate["reason"]),
-        "prevalence": facts["prevalence"],
-    }
-    text = json.dumps(data, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+    keys = ("stops", "names", "certificate", "confidence", "shell", "top", "n", "prevalence")
+    text = json.dumps({key: facts[key] for key in keys}, allow_nan=False, ensure_ascii=False)
     return text.translate(_UNSAFE)
 
 
@@ -276,33 +261,28 @@ def _draw_lanes(classes: Sequence[dict[str, Any]]) -> dict[str, Any]:
     for i, top in ((1, 0), (0, _LANE)):
         shown, bottom = classes[i], top + _BOTTOM
         unit = (_BOTTOM - _CEILING) / max(*shown["counts"], 1)
-        outline, filled = (_stairs(shown[key], bottom, unit) for key in ("counts", "solid"))
+        x = np.repeat(np.linspace(0, _WIDTH, len(shown["counts"]) + 1), 2)
+        outline, filled = (
+            _path(x, bottom - unit * np.repeat([0, *shown[key], 0], 2)[1:-1])
+            for key in ("counts", "solid")
+        )
         lanes.append({"outline": outline, "filled": f"{filled}Z", "caption": top})
     return {"height": 2 * _LANE, "middle": _LANE, "lanes": lanes}
 
 
-def _stairs(counts: Sequence[int], bottom: float, unit: float) -> str:
-    width = _WIDTH / len(counts)
-    steps = "".join(
-        f"V{round(bottom - count * unit, 1)}H{round((i + 1) * width, 1)}"
-        for i, count in enumerate(counts)
-    )
-    return f"M0 {bottom}{steps}V{bottom}"
-
-
 def _draw_errors(stops: dict[str, Any], n: Sequence[int]) -> dict[str, Any]:
     """Return the error curve of each class with the area up to its bound."""
-    curves = []
+    x, curves = _WIDTH * np.array(stops["at"]), []
     for i in (0, 1):
-        line = _polyline(stops["at"], np.array(stops["wrong"][i]) / n[i])
-        back = _polyline(stops["at"][::-1], stops["bounds"][i][::-1])
+        line = _path(x, _PLOT * (1 - np.array(stops["wrong"][i]) / n[i]))
+        back = _path(x[::-1], _PLOT * (1 - np.array(stops["bounds"][i][::-1])))
         curves.append({"line": line, "band": f"{line}L{back[1:]}Z"})
     return {"height": _PLOT, "curves": curves, "grid": [_PLOT * i / 4 for i in (1, 2, 3)]}
 
 
-def _polyline(places: Sequence[float], shares: Any) -> str:
+def _path(x: FloatArray, y: FloatArray) -> str:
     """Return a path through points, leaving out those on a level stretch."""
-    x, y = np.round(_WIDTH * np.array(places), 1), np.round(_PLOT * (1 - np.array(shares)), 1)
+    x, y = np.round(x, 1), np.round(y, 1)
     level = (y[:-2] == y[1:-1]) & (y[1:-1] == y[2:])
     kept = np.concatenate([[True], ~level, [True]])
     return "M" + "L".join(f"{a} {b}" for a, b in zip(x[kept], y[kept], strict=True))
@@ -420,14 +400,13 @@ def report_classifier(
 
 def _groups(X: Any, by: str | Sequence[str] | None) -> dict[str, Any]:
     """Return the columns that divide rows into groups: those named, else words with few values."""
-    columns = [str(name) for name in getattr(X, "columns", ())]
+    columns = {str(name): X[name] for name in getattr(X, "columns", ())}
     if by is None:
-        words = {str(name): np.asarray(X[name], dtype=object) for name in columns}
+        words = {name: np.asarray(values, dtype=object) for name, values in columns.items()}
         return {
             name: values
             for name, values in words.items()
             if not all(isinstance(value, int | float | np.number) for value in values)
-            and len({str(value) for value in values}) <= MOST_LEVELS
         }
     wanted = [by] if isinstance(by, str) else [str(name) for name in by]
     unknown = [name for name in wanted if name not in columns]
@@ -436,4 +415,4 @@ def _groups(X: Any, by: str | Sequence[str] | None) -> dict[str, Any]:
             f"`by` must name columns of X, got {unknown[0]!r}. The columns are "
             f"{', '.join(columns) or 'none: X is no dataframe'}."
         )
-    return {name: check_levels(name, X[name]) for name in wanted}
+    return {name: check_levels(name, columns[name]) for name in wanted}

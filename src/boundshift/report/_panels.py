@@ -189,8 +189,6 @@ def _lead(decided: Mapping[str, BoolArray], evidence: Evidence) -> tuple[str, st
     place = "ahead of" if (ours > theirs) == aim.greater else "behind"
     place = "level with" if ours == theirs else place
     told += f"By {aim.title}, ours is {place} {best}: {aim.text(ours)} against {aim.text(theirs)}."
-    if np.array_equal(other, rows.new):
-        return f"{told} Both make the same decision on every row.", None
     counted = []
     for of_class in (rows.is_positive, ~rows.is_positive):
         more = int((rows.new & of_class).sum()) - int((other & of_class).sum())

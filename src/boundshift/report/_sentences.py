@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -19,7 +19,7 @@ from boundshift._words import Sentence, at_least, at_most, claim, number, percen
 from boundshift.exceptions import InvalidInputError
 from boundshift.report._evidence import Evidence
 from boundshift.report._goal import Floor, Goal, State, join, judge_goal
-from boundshift.rules import Cost, Floors
+from boundshift.rules import Cost
 
 Level = Literal["good", "caution", "bad"]
 Answer = Literal["use it", "improve it", "do not use it"]
@@ -43,7 +43,7 @@ class Finding:
 
 
 def sentences(evidence: Evidence, better: str | None = None) -> dict[str, Any]:
-    """Return goal, verdict, diagnosis, claims and zone; `better` names a better method."""
+    """Return goal, verdict, diagnosis and zone; `better` names a better method."""
     goal = judge_goal(evidence)
     return {
         "goal": goal,
@@ -75,7 +75,6 @@ def _verdict(evidence: Evidence) -> dict[str, Any]:
 
 
 def say(parts: list[Sentence], status: str, note: str) -> dict[str, Any]:
-    """Return a verdict."""
     return {"sentence": join(parts), "parts": parts, "status": status, "note": note}
 
 
@@ -166,7 +165,6 @@ def _diagnose(evidence: Evidence, goal: Goal | None, better: str | None) -> dict
     levels = [finding.level for finding in findings]
     flagged = float(np.mean(evidence.rows.new))
     first = min((f for f in findings if f.advice), key=lambda f: f.level != "bad", default=None)
-    missed = [floor.name for floor in floors if floor.state == State.MISSED]
     answer: Answer = "do not use it"
     if separation.level == "bad":
         told, first = "Do not use it: its scores do not separate the classes.", separation
@@ -177,13 +175,9 @@ def _diagnose(evidence: Evidence, goal: Goal | None, better: str | None) -> dict
         told = f"Do not use it: at these costs flagging {whom} is cheapest, without any model."
     elif proof.level == "bad":
         told, first = UNPROVED, proof
-        if isinstance(evidence.boundary.rule, Floors):
-            told = f"{told} To keep the floor it flags {percent(flagged)} of them."
-    elif missed:
+    elif goal is not None and goal.state == State.MISSED:
         answer, first = "improve it", None
         told = say_missed("choose the threshold on more rows")
-        if missed == ["flagged"]:
-            told = say_missed("take the rows with the highest scores")
     elif goal is not None and goal.state == State.WORSE:
         answer, first = "improve it", None
         told = "Use the model's own threshold: by the goal it does better."
@@ -201,12 +195,10 @@ def _diagnose(evidence: Evidence, goal: Goal | None, better: str | None) -> dict
 
 
 def lower(title: str) -> str:
-    """Return a title as a part of a sentence."""
     return f"{title[0].lower()}{title[1:]}"
 
 
 def say_missed(remedy: str) -> str:
-    """Return what to do where a goal is missed."""
     return f"Improve it: the goal is missed. Train a better model, {remedy}, or ask for less."
 
 
@@ -365,74 +357,34 @@ def _calibration(evidence: Evidence) -> Finding | None:
 
 def _zone(zone: Zone, evidence: Evidence) -> dict[str, Any]:
     """Count rows on either side of a zone, and say who is decided and who is left to a person."""
-    names, share, is_positive = evidence.names, evidence.prevalence, evidence.rows.is_positive
-    unsure = zone.is_unsure(evidence.scores)
-    left = [float(unsure[is_positive == truth].mean()) for truth in (False, True)]
-    between = (1 - share) * left[0] + share * left[1]
-    sides = _promised_errors if zone.precision is None else _promised_values
-    who = names.negatives, names.positives
+    names, unit, scores = evidence.names, evidence.names.unit, evidence.scores
+    unsure, wrong = zone.is_unsure(scores), (scores > zone.high, scores <= zone.low)
+    called = ((names.negatives, names.positive), (names.positives, names.negative))
+    left, sides = [], []
+    for i, (who, other) in enumerate(called):
+        mine = evidence.rows.is_positive == bool(i)
+        left.append(float(unsure[mine].mean()))
+        sides.append(
+            f"Of {who}, {wrong[i][mine].sum():,} of {mine.sum():,} are called {other} here; a "
+            f"person must decide {percent(left[i])}."
+        )
+    between = (1 - evidence.prevalence) * left[0] + evidence.prevalence * left[1]
+    limits = []
+    if math.isfinite(zone.low):
+        limits.append(f"up to {number(zone.low)} are called {names.negative}")
+    if math.isfinite(zone.high):
+        limits.append(f"above {number(zone.high)} are called {names.positive}")
+    told = f"{unit[:1].upper()}{unit[1:]} with a score {' and '.join(limits)}. "
+    told = told if limits else "There are too few rows to decide safely. "
+    person = f"A person must decide {percent(between)} of {unit}."
+    if zone.low == zone.high:
+        person = "No person is needed: one threshold keeps both promises."
     return {
         "low": zone.low,
         "high": zone.high,
         "unsure": between,
         "found_on": zone.n_samples,
-        "nominal": zone.reason and sentence(zone.reason),
-        "sentence": _say_limits(zone, evidence, between),
-        "sides": [
-            f"{told} A person must decide {percent(each)} of {rows}."
-            for told, each, rows in zip(sides(zone, evidence), left, who, strict=True)
-        ],
+        "sentence": f"{told}{person}",
+        "sides": sides,
+        "promise": zone.message,
     }
-
-
-def _promised_errors(zone: Zone, evidence: Evidence) -> Iterator[str]:
-    """Say how many rows of each class are decided wrongly, and at most."""
-    names, scores, over = evidence.names, evidence.scores, zone.n_clusters is not None
-    wrong = np.where(evidence.rows.is_positive, scores <= zone.low, scores > zone.high)
-    called = ((names.negatives, names.positive), (names.positives, names.negative))
-    for i, (who, other) in enumerate(called):
-        mine, most = evidence.rows.is_positive == bool(i), zone.errors[i]
-        if math.isinf((zone.high, zone.low)[i]):
-            needed, had = rows_needed(most, zone.confidence), (zone.n_clusters or zone.n_samples)[i]
-            yield (
-                f"There are too few {who} to call anyone {other} safely ({had:,}"
-                f"{' clusters' if over else ''}; at least {needed:,} are needed)."
-            )
-            continue
-        promise = claim(f"at most {at_most(most)}", zone.confidence)
-        promise += ", averaged over clusters" if over else ""
-        errors = f"{wrong[mine].sum():,} of {mine.sum():,}"
-        yield f"Of {who}, {errors} are called {other} here; {promise}."
-
-
-def _promised_values(zone: Zone, evidence: Evidence) -> Iterator[str]:
-    """Say how many rows that are called negative or positive are so, and at least."""
-    names, is_positive = evidence.names, evidence.rows.is_positive
-    arms = (
-        (evidence.scores <= zone.low, ~is_positive, names.negative, zone.npv),
-        (evidence.scores > zone.high, is_positive, names.positive, zone.precision),
-    )
-    for decided, right, name, least in arms:
-        asked = at_least(least or 0.0)
-        told = (
-            f"Of {decided.sum():,} {names.unit} called {name} here, {(decided & right).sum():,} "
-            f"are; {claim(f'at least {asked}', zone.confidence)} for both limits together."
-        )
-        none = f"Nobody is called {name}: too few rows show that {asked} of these would be."
-        yield told if decided.any() else none
-
-
-def _say_limits(zone: Zone, evidence: Evidence, between: float) -> str:
-    """Say which scores decide, and how many rows they leave open."""
-    names, unit = evidence.names, evidence.names.unit
-    if math.isinf(zone.low) and math.isinf(zone.high):
-        return f"There are too few rows to decide safely. A person must decide all {unit}."
-    low = f"up to {number(zone.low)} are called {names.negative}"
-    high = f"above {number(zone.high)} are called {names.positive}"
-    told = " and ".join(
-        side for side, limit in ((low, zone.low), (high, zone.high)) if math.isfinite(limit)
-    )
-    left = f"A person must decide {percent(between)} of {unit}."
-    if zone.low == zone.high:
-        left = "No person is needed: one threshold keeps both promises."
-    return f"{unit[:1].upper()}{unit[1:]} with a score {told}. {left}"

@@ -1,7 +1,20 @@
 "use strict";
 // What is counted and claimed at a stop of the slider; the other files draw and choose by it.
 const report = (function () {
-  const data = JSON.parse(document.getElementById("data").textContent);
+  const facts = JSON.parse(document.getElementById("data").textContent);
+  const { certificate, stops } = facts;
+  const data = {
+    ...facts, ...stops, ...facts.names,
+    own: stops.marks.old,
+    status: certificate.status,
+    reason: certificate.reason,
+    shifted: {
+      stop: stops.marks.shifted,
+      bounds: certificate.error_bounds,
+      together: certificate.together,
+      fixed: certificate.method === "clopper-pearson",
+    },
+  };
 
   // The shifted boundary, if it was fixed before, has tighter bounds than a chosen threshold.
   const isShifted = (stop) => stop === data.shifted.stop;
