@@ -73,6 +73,13 @@ def attempt(work: Callable[[], object]) -> object:
         return None
 
 
+def read_scores(path: Path) -> object:
+    """Return the scores of a file as a sample."""
+    table = ScoreTable([path], "risk", "ill")
+    rows = table.rows
+    return rows.sample(table.labels)
+
+
 @cache
 def scratch() -> Path:
     """Return a folder for the files of this run."""
@@ -117,7 +124,7 @@ def csv(rng: random.Random) -> None:
         raw = mutated(raw, rng)
     path = written("t.csv", raw)
     frame = attempt(lambda: read_frame(path))
-    sample = attempt(lambda: ScoreTable([path], "risk", "ill").sample)
+    sample = attempt(lambda: read_scores(path))
     if sample is not None:
         assert frame is not None, "one reader takes what the other refuses"
         assert sum(sample.n_samples) == len(frame)  # type: ignore[attr-defined,arg-type]
@@ -141,7 +148,7 @@ def columns(rng: random.Random) -> None:
     """Attack the readers of Parquet."""
     path = written("t.parquet", mutated(parquet_file(), rng))
     frame = attempt(lambda: read_frame(path))
-    sample = attempt(lambda: ScoreTable([path], "risk", "ill").sample)
+    sample = attempt(lambda: read_scores(path))
     if sample is not None and frame is not None:
         assert sum(sample.n_samples) == len(frame)  # type: ignore[attr-defined,arg-type]
     passed = attempt(lambda: scan_boundary(path, label="ill", score="risk"))
