@@ -60,7 +60,7 @@ threshold scores.csv --zone 0.05,0.05 --rule f1 | --zone must go alone
 threshold scores.csv --zone 0.05,0.05 --certify | --zone must go alone
 threshold scores.csv --zone 0.1,0.1 --scores training | --zone must go alone | --scores
 report scores.csv --test-share 0.001 | must leave rows of class
-report scores.csv --test-share 0.5 --test scores.csv | must not both be given
+report scores.csv --test-share 0.5 --test scores.csv | --test must go without --test-share
 report beside.csv --by times | 2 to 12 different values
 report scores.csv --out table.csv | exists already | --force
 fit table.csv --target il | no column 'il' | Did you mean 'ill'?
@@ -82,7 +82,7 @@ predict folder table.csv --out out.docx | .csv | out.docx
 predict folder table.csv --out scores.csv | exists already | --force
 certify folder table.csv | `boundshift fit` wrote
 monitor folder table.csv | must be a folder that `boundshift fit` wrote
-datasets pimo | no data set 'pimo' | 'pima'
+datasets pimo | one of pima | 'pimo'
 datasets pima --out table.csv | exists already | --force
 """
 MISTAKES = [line.split(" | ") for line in MISTAKES.strip().splitlines()]

@@ -379,7 +379,7 @@ def test_a_report_on_test_rows_of_other_patients(run, visits):
     table, test = csv.read_csv(visits), visits.with_name("test.csv")
     of_test = np.array(table["patient_id"]) < 55
     asked = "report", visits, *COLUMNS, "--cluster", "patient_id"
-    assert "--cluster must go with --test" in run(*asked, code=1).stderr
+    assert "and --cluster with --test" in run(*asked, code=1).stderr
     csv.write_csv(table.filter(pa.array(of_test)), test)
     assert "must not occur in the other file, got 55" in run(*asked, "--test", test, code=1).stderr
     csv.write_csv(table.filter(pa.array(~of_test)), visits)

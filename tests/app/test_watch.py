@@ -170,7 +170,6 @@ def test_a_line_a_month_in_the_order_of_dates(place, tmp_path):
     frame["day"] = [f"{d[8:]}.{d[5:7]}.{d[:4]}" for d in day.astype(str)]
     frame.to_csv(tmp_path / "q.csv", index=False)
     done = call(place, tmp_path / "q.csv", *COLUMNS)
-    assert "Rows are counted in the order of 'day'" in " ".join(done.stderr.split())
     month = day.astype("datetime64[M]").astype(str)
     ill, flagged = (frame["ill"] == "yes").to_numpy(), (frame["risk"] > 0.5).to_numpy()
     for name in ("2026-01", "2026-02", "2026-03"):

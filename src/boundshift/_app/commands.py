@@ -21,13 +21,11 @@ from boundshift._app.cli import (
     print_table,
     running,
 )
-from boundshift._app.options import Called, Goal, Origin, Roles, Scored, read_zone_errors
+from boundshift._app.options import Called, Goal, Roles, Scored, read_zone_errors
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._tables import Reading
 
 __all__ = ["app"]
-
-_ALARM = 3
 
 
 @command(
@@ -60,7 +58,7 @@ def threshold(
         from boundshift._words import at_most, error_text, percent
 
         alone = [name for name, it in (("zone", zone), ("cost-column", cost_column)) if it]
-        is_seen = zone is not None and scored.scores is not Origin.held_out
+        is_seen = zone is not None and scored.scores != "held-out"
         if alone and (len(alone) > 1 or not goal.is_open or certify or is_seen):
             raise InvalidInputError(
                 f"--{alone[0]} must go alone: without the other one of --zone and --cost-column, a "
@@ -94,7 +92,7 @@ def threshold(
                 ("share between the limits here", *map(percent, found.unsure)),
             ]
         else:
-            how = {"confidence": goal.confidence, "scores": scored.scores.value}
+            how = {"confidence": goal.confidence, "scores": scored.scores}
             found, certificate = table.decide(curve, rule, **how)
             more, (negative, positive) = {"certificate": certificate.to_dict()}, found.labels
             said = (
@@ -261,16 +259,11 @@ def report(
     """
     with running() as show:
         check_new(out, force)
-        if test is not None and test_share is not None:
-            raise InvalidInputError(
-                "--test and --test-share must not both be given: either a file holds the test "
-                "rows, or some are set apart. Leave one of them out."
-            )
         ids = [] if cluster in (None, "none") else [cluster]
-        if ids and test is None:
+        if test_share is not None if test else ids:
             raise InvalidInputError(
-                f"--cluster must go with --test, a file of other ids, got '{cluster}' without one. "
-                "Put all rows of some ids into a file of their own."
+                "--test must go without --test-share, and --cluster with --test, a file of other "
+                "ids. Put all rows of some ids into a file of their own."
             )
         from boundshift._app.scores import ScoreTable, check_apart, resampled_interval, set_apart
         from boundshift._app.tables import positive_note
@@ -303,7 +296,7 @@ def report(
             boundary=boundary,
             old_threshold=own,
             test=None if judging is rows else counted.to_rows(),
-            scores=scored.scores.value,
+            scores=scored.scores,
             confidence=goal.confidence,
             names=called.names(),
             interval=resampled_interval(sample, curve, rule, "auto"),
@@ -391,9 +384,9 @@ def monitor(
         how: dict[str, Any] = {"label": label, "score": score, "when": when, "cluster": cluster}
         found, state, notes, months = watch_table(folder, file, reading=reading, **how)
     print_notes(notes)
-    certificate = found.certificate
-    counts = found.n_samples, found.wrong, certificate.error_bounds, found.e_values
-    rows = list(zip(certificate.labels, *counts, strict=True))
+    stated = found.certificate
+    counts = found.n_samples, found.wrong, stated.error_bounds, found.e_values
+    rows = list(zip(stated.labels, *counts, strict=True))
     if as_json:
         names = ("label", "n_samples", "wrong", "error_bound", "e_value")
         said = {"kept": found.alarm is None, "verdict": found.verdict}
@@ -403,7 +396,7 @@ def monitor(
     else:
         print_line(found.verdict)
         if months:
-            negative, positive = certificate.labels
+            negative, positive = stated.labels
             lines = []
             for month, known in sorted(months.items()):
                 (n, rest), (flagged, missed) = known["counts"]
@@ -411,18 +404,16 @@ def monitor(
                 lines.append((month, *counted, *known["evidence"][::-1]))
             head = ["month", f"class {positive} missed", f"class {negative} flagged"]
             print_table([*head, f"evidence, {positive}", f"evidence, {negative}"], lines)
-        print_table(
-            ["", "rows", "wrong", "their share", "stated at most", "evidence"],
-            [
-                (f"class {name}", n, k, percent(k / n) if n else "–", at_most(bound), e)
-                for name, n, k, bound, e in rows
-            ],
-        )
-        if certificate.n_clusters is not None:
+        lines = [
+            (f"class {name}", n, k, percent(k / n) if n else "–", at_most(bound), e)
+            for name, n, k, bound, e in rows
+        ]
+        print_table(["", "rows", "wrong", "their share", "stated at most", "evidence"], lines)
+        if stated.n_clusters is not None:
             print_line("What is stated is an average over clusters, the share beside it of rows.")
         print_line(f"An alarm needs evidence of {found.e_value_needed:.4g}. State: {state}")
     if exit_code and found.alarm is not None:
-        raise typer.Exit(_ALARM)
+        raise typer.Exit(3)
 
 
 @command(
@@ -446,10 +437,8 @@ def datasets(name: str | None = None, out: Path = Path("-"), force: bool = False
         if str(out) != "-":
             sizes = frame["target"].value_counts().items()
             classes = ", ".join(f"{n} {label}" for label, n in sizes)
-            print_notes(
-                [
-                    f"Wrote {len(frame)} rows and {frame.shape[1]} columns to {out}; the column "
-                    f"target says the class ({classes}). Next: boundshift fit "
-                    f"{shlex.quote(str(out))} --target target"
-                ]
+            said = (
+                f"Wrote {len(frame)} rows and {frame.shape[1]} columns to {out}; the column target"
             )
+            what = f"boundshift fit {shlex.quote(str(out))} --target target"
+            print_notes([f"{said} says the class ({classes}). Next: {what}"])

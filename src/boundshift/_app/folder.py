@@ -225,9 +225,8 @@ def predict_table(
     """
     model, columns, *_ = read_folder(Path(folder))
     boundary, stored = model.boundary_, Path(folder) / "boundary.json"
-    labels = boundary.labels
-    ways = [wish for wish in (threshold, top, zone) if wish is not None]
-    if len(ways) > 1:
+    labels, n_ways = boundary.labels, sum(wish is not None for wish in (threshold, top, zone))
+    if n_ways > 1:
         raise InvalidInputError(
             "Only one of `threshold`, `top` and `zone` must be given: it decides. Leave one out."
         )
@@ -241,7 +240,7 @@ def predict_table(
             f"`keep` must not name columns of the predictions, {', '.join(_OURS)}, got "
             f"{', '.join(keep)}. Rename them first."
         )
-    if not ways and stored.is_file():
+    if not n_ways and stored.is_file():
         edited = Boundary.from_json(stored.read_bytes()).threshold
         if edited != boundary.threshold:
             raise InvalidInputError(
@@ -260,8 +259,7 @@ def predict_table(
     if found.columns.empty:
         found["row"] = np.arange(1, len(frame) + 1)
     found["score"] = scores = model.positive_scores(X)
-    own = own_probability(model, X)
-    if own is not None:
+    if (own := own_probability(model, X)) is not None:
         found["probability"] = own
     if zone is not None:
         found["prediction"] = zone.predict(scores, "unsure")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 
@@ -24,8 +23,8 @@ HELP = {
     "folder": "What `boundshift fit` wrote; for monitor also a JSON file with a certificate.",
     "name": "One of them; none lists all.",
     # Columns
-    "score": "Column of scores, higher for the positive class.",
-    "label": "Column of labels.",
+    "score": "Column of scores, higher for the positive class; monitor can score by the fit.",
+    "label": "Column of labels; certify and monitor have the target of the fit.",
     "target": "Column to be predicted.",
     "positive": "Label of the positive class. Default: the greater of 0 and 1, -1 and 1, false and "
     "true; of any other two the rarer.",
@@ -42,16 +41,16 @@ HELP = {
     "keep": "Column to carry over, as those left out of training always are; may be repeated.",
     "when": "Column of dates: rows are counted in their order, a line a month.",
     # How files are read
-    "encoding": "Encoding of the file's text, such as cp1252.",
-    "sheet": "Sheet of an Excel file.",
-    "header_row": "Row of an Excel sheet that names the columns.",
+    "encoding": "Encoding of text, such as cp1252. Default: UTF-8, UTF-16, cp1252 by trial.",
+    "sheet": "Sheet of an Excel file. Default: the only one with cells.",
+    "header_row": "Row of an Excel sheet that names the columns. Default: the first.",
     # What scores are
     "scores": "Whether the model has seen the rows.",
-    "own": "The model's own threshold.",
+    "own": "The model's own threshold. Default: 0.5 for probabilities, else 0.",
     # The goal
     "curve": f"Claim on each class's error: {CURVES}. The last two are support as in the paper's "
-    "text and in its tables.",
-    "rule": f"What to minimise, or of a metric to maximise: {RULES}.",
+    "text and in its tables. Default: the rule's own, else blend.",
+    "rule": f"What to minimise, or of a metric to maximise: {RULES}. Default: g-mean.",
     "metric": "Rule: the best value of a scikit-learn scorer, such as jaccard.",
     "costs": "Rule: the least expected cost, as miss=20,alarm=1 or 1,20, false alarm first.",
     "recall_floor": "Rule: find at least this share of the positive class, then do the best for "
@@ -61,7 +60,7 @@ HELP = {
     "npv_floor": "Rule: at least this share of rows not flagged is negative.",
     "capacity": "Rule: flag as many as can be handled, 50/400 for 50 of every 400 rows or 2% of "
     "them. All of it is used. For a list of exactly 50: predict --top 50.",
-    "then": "What is best where all floors are met: a rule, recall, specificity or precision.",
+    "then": "What is best where floors are met: g-mean, or another rule, recall or precision.",
     "prevalence": "Share of the positive class where decisions will be made, if not that of the "
     "rows: 0.001 for one in a thousand. For costs, F1 and the like, precision, NPV and capacity.",
     "confidence": "Confidence of the certificate, and of the curve clopper-pearson.",
@@ -69,7 +68,7 @@ HELP = {
     "shares of the negative and of the positive class that may be decided wrongly, as 0.05,0.05.",
     "predict zone": "Decide by the two limits in zone.json of the fit, or by those that "
     "`boundshift threshold --zone … --json` found on rows that the model has not seen.",
-    "threshold": "Call rows with a score above this positive, as read off a report.",
+    "threshold": "Call rows with a score above this positive. Default: the boundary of the fit.",
     "top": "Only this many rows: those with the highest scores, highest first.",
     # The model
     "model": "logistic, svm, forest, boosting, mlp; of several, with commas, the best.",
@@ -88,18 +87,6 @@ HELP = {
     "force": "Replace what is there.",
 }
 """Options by parameter, or by command and parameter where they differ."""
-_DEFAULTS = {
-    "label": "the target of the fit",
-    "score": "scores of the fit's model",
-    "encoding": "UTF-8, UTF-16, cp1252 by trial",
-    "sheet": "the only one with cells",
-    "header_row": "the first",
-    "own": "0.5 for probabilities, else 0",
-    "curve": "the rule's own, else blend",
-    "rule": "the curve's own, else g-mean",
-    "then": "g-mean",
-    "threshold": "that of the fit",
-}
 _RANGES = {"seed": (0, 2**32 - 1), "top": (1, None)}
 _FIRST = "target positive model rule costs recall_floor capacity drop out force"
 
@@ -109,7 +96,7 @@ def find_option(command: str, name: str, default: Any) -> Any:
     how: dict[str, Any] = {"help": HELP.get(f"{command} {name}") or HELP[name]}
     if name in ("file", "files", "folder", "name"):
         return typer.Argument(**how, metavar=name.upper(), show_default=False)
-    how["show_default"] = _DEFAULTS.get(name, False) if default is None else default is not False
+    how["show_default"] = default not in (None, False)
     if how["help"].startswith(("Column", "Label")):
         how["metavar"] = how["help"].split()[0].upper()
     if name.endswith(("_floor", "_share", "prevalence", "confidence")):
@@ -122,14 +109,6 @@ def find_option(command: str, name: str, default: Any) -> Any:
     return typer.Option(renamed.get(name, f"--{name.replace('_', '-')}"), **how)
 
 
-class Origin(StrEnum):
-    """Where scores come from."""
-
-    held_out = "held-out"
-    out_of_fold = "out-of-fold"
-    training = "training"
-
-
 @dataclass(frozen=True)
 class Scored:
     """Which columns hold labelled scores, and what these are."""
@@ -137,7 +116,7 @@ class Scored:
     score: str
     label: str
     positive: str | None = None
-    scores: Origin = Origin.held_out
+    scores: Literal["held-out", "out-of-fold", "training"] = "held-out"
 
 
 @dataclass(frozen=True)

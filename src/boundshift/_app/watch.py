@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -28,18 +28,6 @@ from boundshift.streaming._tables import AS_IT_IS, Reading, column_names
 _STATE, _CERTIFICATE = "monitor.json", "certificate.json"
 
 
-class Watched(NamedTuple):
-    """A monitor after a file was counted, where its state is, and what the user should know.
-
-    `months` has, by month, rows and wrong ones of each class and the evidence at its end.
-    """
-
-    monitor: Monitor
-    state: Path
-    notes: list[str]
-    months: dict[str, Any]
-
-
 def watch_table(
     place: str | Path,
     source: str | Path,
@@ -49,12 +37,14 @@ def watch_table(
     when: str | None = None,
     cluster: str | None = None,
     reading: Reading = AS_IT_IS,
-) -> Watched:
+) -> tuple[Monitor, Path, list[str], dict[str, Any]]:
     """Count the labelled rows of a file, and keep the state beside the certificate.
 
     Arguments are the options of ``boundshift monitor``. `place` is a folder that `boundshift fit`
     wrote, or a JSON file with a certificate. The state of certificate.json is monitor.json, that
     of risk.json is risk.monitor.json. The folder's model scores the rows unless a column does.
+    Returns the monitor, where its state is, notes, and by month the rows and the wrong ones of each
+    class and the evidence at its end.
     """
     place = Path(place)
     path = place / _CERTIFICATE if place.is_dir() else place
@@ -95,16 +85,16 @@ def watch_table(
         files.append(hashlib.sha256(Path(source).read_bytes()).hexdigest())
         if files[-1] in files[:-1]:
             note = f"'{source}' has been counted before and is not counted again."
-            return Watched(monitor, state, [note], months)
+            return monitor, state, [note], months
     keep = [name for name in (label, when, cluster) if name is not None]
     notes: list[str] = []
     if score is None:
         frame, notes = predict_table(place, source, keep=keep, reading=reading)
-        scores = frame["score"].to_numpy()
+        cells = frame["score"]
     else:
         frame = read_frame(source, [score, *keep], reading=reading)
         cells = read_cells(frame[score], Spelling(), score, str(source))
-        scores = cells.to_numpy(dtype=np.float64)
+    scores = cells.to_numpy(dtype=np.float64)
     y = read_labels(frame[label], monitor.certificate.labels)
     if when is None:
         ids = None if cluster is None else with_gaps(frame[cluster]).to_numpy(dtype=object)
@@ -117,16 +107,14 @@ def watch_table(
             "was counted. Run this again."
         )
     write_whole(state, json.dumps(monitor.to_dict() | {"files": files, "months": months}) + "\n")
-    return Watched(monitor, state, notes, months)
+    return monitor, state, notes, months
 
 
 def _count_months(
     monitor: Monitor, months: dict[str, Any], y: Any, scores: Any, column: Any
 ) -> list[str]:
-    """Count rows in the order of their dates, month by month; say if that was not theirs."""
+    """Count rows in the order of their dates, month by month."""
     dates, notes = read_dates(column), []
-    if (dates[1:] < dates[:-1]).any():
-        notes.append(f"Rows are counted in the order of '{column.name}', not in that of the file.")
     order = np.argsort(dates, kind="stable")
     of_month = dates.astype("datetime64[M]").astype(str)
     first = min(of_month.tolist())
