@@ -11,17 +11,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundshift._result.boundary import Boundary, warn_of
-from boundshift._scores import Scale, ScoreSample, check_weights
+from boundshift._scores import LEAST_WEIGHT, Scale, ScoreSample
 from boundshift._search import Found, gap_edges, middle, search_gaps
 from boundshift._status import Status
 from boundshift._typing import FloatArray
-from boundshift._validation import are_signs, as_row_cost, as_rows, own_cost
+from boundshift._validation import are_signs, as_row_cost, as_rows, bad_weights, own_cost
 from boundshift.curves import Blend, ClopperPearson, CountCurve, Empirical, ErrorCurve, as_curve
 from boundshift.curves._base import ConfidenceCurve, PairCurve, Solution, status_of
 from boundshift.curves._clusters import Betting, order_clusters
 from boundshift.curves._floors import describe_unmet, most_wrong
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Cost, Floors, Rule, Sum, as_rule
+from boundshift.streaming._cells import CellScores
 from boundshift.streaming._driver import decide_in_passes
 from boundshift.streaming._read import Source
 
@@ -145,9 +146,11 @@ def choose_claims(
     curve: str | ErrorCurve | None = None, rule: str | Rule | None = None
 ) -> tuple[ErrorCurve, Rule]:
     """Return the curve and the rule, each the default for the other where none is named."""
-    chosen = None if rule is None else as_rule(rule)
+    chosen = rule if rule is None or isinstance(rule, Rule) else as_rule(rule)
     claims: ErrorCurve
-    if curve is not None:
+    if isinstance(curve, ErrorCurve):
+        claims = curve
+    elif curve is not None:
         claims = as_curve(curve)
     elif isinstance(chosen, Floors):
         claims = Empirical() if chosen.level is None else ClopperPearson(chosen.level)
@@ -169,11 +172,14 @@ def decide(
     Scores are decided as given unless a scale is named: those of a model are log-odds already.
     """
     curve, rule = choose_claims(curve, rule)
-    check_weights(sample)
+    for label, scores in zip(sample.labels, sample.classes, strict=True):
+        if scores.is_weighted and scores.n < LEAST_WEIGHT:
+            raise bad_weights(f"a sum of {scores.n:.4g} for {label!r}")
     sample = sample.on_scale(scale)
-    if isinstance(curve, PairCurve):
+    if isinstance(curve, PairCurve) and isinstance(sample.negative, CellScores):
         # In passes a smooth curve takes each cell as one point, so one pass is enough.
-        sample = sample.as_points()
+        negative, positive = (c.as_points() for c in sample.classes)  # type: ignore[attr-defined]
+        sample = replace(sample, negative=negative, positive=positive, given_atoms=sample.atoms)
     if not all(sample.n_samples):
         return _record(_solve_one_class(sample, curve, rule), sample, curve, rule)
     _check_direction(sample, rule)

@@ -24,7 +24,6 @@ from boundshift._validation import (
     as_rows,
     as_scores,
     as_weights,
-    bad_weights,
 )
 from boundshift.exceptions import InvalidInputError
 
@@ -47,7 +46,7 @@ _TINY = float(np.finfo(np.float32).tiny)
 _NEAR = 1 << 12
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Scores:
     """The scores of one class as entries in ascending order.
 
@@ -59,21 +58,22 @@ class Scores:
     count: NDArray[Any] | None = None  # numbers of rows, or weights if floats; None: one row each
     ends: tuple[FloatArray, FloatArray] | None = None  # of bins; None: every score is known
 
+    def __post_init__(self) -> None:
+        low, high = self.ends or (self.value, self.value)
+        has_rows, self.is_weighted = len(low) > 0, False
+        self.n: Any = len(low)  # number of rows, or the sum of their weights
+        if self.count is not None:
+            self.n, self.is_weighted = self._before[-1].item(), self.count.dtype.kind == "f"
+        self.minimum = float(low[0]) if has_rows else math.nan
+        self.maximum = float(high[-1]) if has_rows else math.nan
+        self._rounding = _ROUNDING + _SUM_ROUNDING * float(self.n)
+
     @cached_property
     def _before(self) -> NDArray[Any]:
         """Count before each entry, and of all at the end."""
         if self.count is None:
             return np.arange(len(self.value) + 1)
         return np.concatenate([np.zeros(1, self.count.dtype), np.cumsum(self.count)])
-
-    @cached_property
-    def n(self) -> Any:
-        """Number of rows; the sum of the weights where rows have some."""
-        return len(self.value) if self.count is None else self._before[-1].item()
-
-    @property
-    def is_weighted(self) -> bool:
-        return self.count is not None and self.count.dtype.kind == "f"
 
     @property
     def effective(self) -> float:
@@ -89,14 +89,6 @@ class Scores:
         """Scores at which the count may change."""
         return self.value
 
-    @property
-    def minimum(self) -> float:
-        return float((self.value if self.ends is None else self.ends[0])[0])
-
-    @property
-    def maximum(self) -> float:
-        return float((self.value if self.ends is None else self.ends[1])[-1])
-
     def _mean(self, amounts: FloatArray, rows: float) -> float:
         return float(amounts.sum() if self.count is None else self.count @ amounts) / rows
 
@@ -111,10 +103,6 @@ class Scores:
         half = self.n / 2
         low, high = self.at(np.array([half - 2 * self._rounding, half]))
         return float(low + (high - low) / 2)
-
-    @property
-    def _rounding(self) -> float:
-        return _ROUNDING + _SUM_ROUNDING * float(self.n)
 
     @cached_property
     def std(self) -> float:
@@ -140,9 +128,6 @@ class Scores:
     def points(self) -> tuple[FloatArray, NDArray[Any] | None]:
         """Return the known scores and their counts; None counts each once."""
         return self.value, self.count
-
-    def as_points(self) -> Scores:
-        return self  # entries that answer without looking at the data again
 
     def binned(self, low: float, high: float, cell: float) -> FloatArray:
         """Return the counts at nodes a cell apart, by linear binning.
@@ -288,7 +273,7 @@ class LogOdds:
 # --- Both classes ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class ScoreSample:
     """The scores of both classes, or their log-odds."""
 
@@ -297,6 +282,13 @@ class ScoreSample:
     labels: tuple[Any, Any] = (0, 1)
     log_odds: LogOdds | None = None  # carries thresholds back, where scores are log-odds
     given_atoms: FloatArray | None = None  # of a resample, in which every score may repeat
+
+    def __post_init__(self) -> None:
+        self.classes = self.negative, self.positive
+        self.n_samples: tuple[int, int] = self.negative.n, self.positive.n
+        known = [c for c in self.classes if c.n]
+        self.extremes = min(c.minimum for c in known), max(c.maximum for c in known)
+        self.spread = self.extremes[1] - self.extremes[0]
 
     @classmethod
     def from_labels(
@@ -370,23 +362,6 @@ class ScoreSample:
         low, high = self.extremes
         return LogOdds.of_extremes(least, most, zeros=low == 0, ones=high == 1)
 
-    @property
-    def classes(self) -> tuple[Scores, Scores]:
-        return self.negative, self.positive
-
-    @property
-    def n_samples(self) -> tuple[int, int]:
-        return self.negative.n, self.positive.n
-
-    @cached_property
-    def extremes(self) -> tuple[float, float]:
-        known = [c for c in self.classes if c.n]
-        return min(c.minimum for c in known), max(c.maximum for c in known)
-
-    @property
-    def spread(self) -> float:
-        return self.extremes[1] - self.extremes[0]
-
     @cached_property
     def pooled_std(self) -> float:
         parts = [(c.n - 1, c.std) for c in self.classes]
@@ -422,13 +397,6 @@ class ScoreSample:
             for count, rows in ((first, n), (second, m), (first + second, n + m))
         ]
         return np.asarray(repeated[np.any(is_atom, axis=0)])
-
-    def as_points(self) -> ScoreSample:
-        """Return a sample that answers without looking at the data again."""
-        negative, positive = (c.as_points() for c in self.classes)
-        if (negative, positive) == self.classes:
-            return self
-        return replace(self, negative=negative, positive=positive, given_atoms=self.atoms)
 
     def to_rows(self) -> tuple[NDArray[Any], FloatArray]:
         """Return labels and scores of all rows, the negative class first and each in order."""
@@ -504,12 +472,6 @@ def check_finite(scores: FloatArray, name: str = "y_score") -> None:
             f"NaN and {bad - missing} infinite or larger values. Drop those rows, or set infinite "
             "scores to the least and the largest of the others."
         )
-
-
-def check_weights(sample: ScoreSample) -> None:
-    for label, scores in zip(sample.labels, sample.classes, strict=True):
-        if scores.is_weighted and scores.n < LEAST_WEIGHT:
-            raise bad_weights(f"a sum of {scores.n:.4g} for {label!r}")
 
 
 def refuse_weights(sample: ScoreSample, name: str) -> None:

@@ -193,7 +193,8 @@ def as_rows(
 
     With `one_class` rows of a single class are accepted.
     """
-    y, scores = as_labels(y_true), as_scores(y_score)
+    y = as_column("y_true", y_true, "Pass one label for each row.")
+    scores = as_real_column("y_score", y_score, _SCORES)
     if len(y) != len(scores):
         raise InvalidInputError(
             f"`y_true` and `y_score` must have the same length, got {len(y)} labels and "

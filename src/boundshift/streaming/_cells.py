@@ -200,7 +200,7 @@ def _cut(low: float, top: float, pieces: int) -> FloatArray:
     return np.append(np.unique(tops[(tops >= low) & (tops < top)]), top)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class CellScores(Scores):
     """The scores of one class by cells: an answer from inside a cell is an estimate, and asks.
 
