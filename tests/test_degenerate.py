@@ -45,7 +45,7 @@ REFUSED = {
     "scores that are infinite": (HALF, [np.inf] * 20, "finite"),
     "the largest doubles": (HALF, np.where(HALF, 1.7e308, -1.7e308), "at most 1e\\+290"),
     "scores that are text": (HALF, ["0.5"] * 20, "real numbers"),
-    "more scores than labels": (HALF, np.arange(21.0), "20 labels and 21 scores"),
+    "more scores than labels": (HALF, np.arange(21.0), "each of 20 rows, got 21"),
     "scores and labels exchanged": (np.linspace(0, 1, 20), HALF, "two classes, got"),
 }
 ANSWERED = {

@@ -174,7 +174,7 @@ WRONG = {
     "no rows": (lambda: rows([], []), "got 0 rows. Pass rows of both classes"),
     "three classes": (lambda: ask([0, 1, 2] * 20), "got 3: 0, 1, 2. Pass"),
     "nine classes": (lambda: rows(range(10)), "got 10: 0, 1, 2, 3, 4, …"),
-    "lengths": (lambda: rows(s=S10[1:]), "10 labels and 9 scores. Pass one score for each row"),
+    "lengths": (lambda: rows(s=S10[1:]), "each of 10 rows, got 9. Pass the decision"),
     "two columns": (lambda: rows(s=np.c_[S10, S10]), "(10, 2)"),
     "two label columns": (lambda: rows(np.c_[Y10, Y10]), "Pass one label for each row"),
     "no sequence": (lambda: rows(s=3.0), "`proba[:, 1]`"),

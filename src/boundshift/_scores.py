@@ -18,13 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from boundshift._typing import BoolArray, FloatArray, IntArray
-from boundshift._validation import (
-    as_choice,
-    as_labels,
-    as_rows,
-    as_scores,
-    as_weights,
-)
+from boundshift._validation import as_choice, as_labels, as_rows, as_scores, as_weights
 from boundshift.exceptions import InvalidInputError
 
 Scale = Literal["auto", "probability", "raw"]
@@ -307,11 +301,11 @@ class ScoreSample:
         """
         weight = None
         if sample_weight is not None:
-            y_true, y_score = as_labels(y_true), as_scores(y_score)
-            weight = as_weights(sample_weight, len(y_score))
-            if len(y_true) == len(y_score):  # else `as_rows` refuses them
-                used = weight > 0
-                y_true, y_score, weight = y_true[used], y_score[used], weight[used]
+            y_true = as_labels(y_true)
+            y_score = as_scores(y_score, len(y_true))
+            weight = as_weights(sample_weight, len(y_true))
+            used = weight > 0
+            y_true, y_score, weight = y_true[used], y_score[used], weight[used]
         is_positive, scores, labels = as_rows(
             y_true, y_score, pos_label, symmetric=symmetric, one_class=one_class
         )

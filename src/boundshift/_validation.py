@@ -144,9 +144,9 @@ def as_real_column(
     )
 
 
-def as_scores(y_score: ArrayLike) -> NDArray[np.float64]:
+def as_scores(y_score: ArrayLike, n_rows: int | None = None) -> NDArray[np.float64]:
     """Return scores as a one-dimensional float64 array; NaN and infinity pass."""
-    return as_real_column("y_score", y_score, _SCORES)
+    return as_real_column("y_score", y_score, _SCORES, n_rows)
 
 
 def as_known_scores(y_score: ArrayLike) -> NDArray[np.float64]:
@@ -194,12 +194,7 @@ def as_rows(
     With `one_class` rows of a single class are accepted.
     """
     y = as_column("y_true", y_true, "Pass one label for each row.")
-    scores = as_real_column("y_score", y_score, _SCORES)
-    if len(y) != len(scores):
-        raise InvalidInputError(
-            f"`y_true` and `y_score` must have the same length, got {len(y)} labels and "
-            f"{len(scores)} scores. Pass one score for each row."
-        )
+    scores = as_real_column("y_score", y_score, _SCORES, len(y))
     distinct = find_distinct(y)
     if not (one_class and len(distinct) == 1):
         labels = order_labels(distinct.tolist(), pos_label, symmetric=symmetric)
