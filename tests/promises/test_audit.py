@@ -201,7 +201,7 @@ def test_labels_of_another_kind_are_refused(labels):
 def test_labels_that_the_boundary_has_not_seen_are_refused():
     audit = Audit(S, find_boundary(Y, S), Floors(recall=0.7))
     rows = audit.next_rows(10)
-    with pytest.raises(InvalidInputError, match=r"`labels` must hold .* 0 and 1, got 2"):
+    with pytest.raises(InvalidInputError, match="the positive class, or one other label"):
         audit.add(Y[rows] + 1)
     assert audit.add(Y[rows]).n_labels > 0
 

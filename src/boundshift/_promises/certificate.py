@@ -116,14 +116,7 @@ class Certificate(Record):
         return f"<pre>{escape(str(self))}</pre>"
 
     def at(self, confidence: float, *, joint: bool | None = None) -> Certificate:
-        """Return the same evidence at another confidence.
-
-        Examples
-        --------
-        >>> certificate = certify_counts((0, 0), (50, 20), (0, 1))
-        >>> certificate.at(0.99).error_bounds > certificate.error_bounds
-        True
-        """
+        """Return the same evidence at another confidence."""
         joint = self.joint if joint is None else joint
         if (confidence, joint) == (self.confidence, self.joint):
             return self

@@ -58,8 +58,8 @@ def certify(
     threshold : float or Boundary
         A row is predicted positive iff its score is greater. A boundary also gives the positive
         class, and scores on another scale are refused.
-    confidence : float, default=0.95
-        Between 0 and 1.
+    confidence, joint : float, default=0.95, and bool, default=False
+        Of each bound by itself, or of both together if `joint`.
     pos_label : label, default=None
         The positive class; None takes that of the boundary. With a number as threshold, it is
         needed unless the labels are 0 and 1, -1 and 1, or booleans.
@@ -69,11 +69,8 @@ def certify(
     chosen_here : bool, default=False
         Whether the threshold was chosen on these rows. The bound then holds for all thresholds at
         once, and is wider.
-    joint : bool, default=False
-        Whether the confidence is that of both bounds together.
     sample_weight : None
-        Refused, since no bound holds for weighted rows. Rows that were drawn with unequal
-        probabilities have `probability`.
+        Refused, since no bound holds for weighted rows.
     cluster : array-like of shape (n_samples,), default=None
         Id of each row's cluster, such as the patient, where rows of a cluster resemble each other
         and clusters are independent. The error rate bounded is the average over clusters, each
@@ -136,16 +133,9 @@ def certify(
         labels = threshold.labels
     classes = ~is_positive, is_positive
     is_wrong = [((known > t) != is_positive)[mine] for mine in classes]
-    found = certify_counts(
-        tuple(int(np.sum(x)) for x in is_wrong),
-        tuple(map(len, is_wrong)),
-        labels,
-        confidence=confidence,
-        joint=joint,
-        chosen_here=chosen_here,
-        scores=scores,
-        threshold=t,
-    )
+    counts = tuple(int(np.sum(x)) for x in is_wrong), tuple(map(len, is_wrong))
+    claims: dict[str, Any] = {"joint": joint, "chosen_here": chosen_here, "scores": scores}
+    found = certify_counts(*counts, labels, confidence=confidence, threshold=t, **claims)
     if cluster is not None:
         ids = as_clusters(cluster, len(known))
         means = [cluster_means(x, ids[mine]) for x, mine in zip(is_wrong, classes, strict=True)]

@@ -15,7 +15,7 @@ from boundshift._typing import BoolArray
 from boundshift._validation import as_rows, as_share
 from boundshift.curves._uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules import Cost, Rule
+from boundshift.rules import Cost
 
 # Half the sum of both error rates, as a cost.
 _BALANCED = Cost(prevalence=0.5)
@@ -109,13 +109,11 @@ def compare_boundaries(
         Of each interval.
     cost : Cost, default=None
         What errors cost. None takes the rule of the boundaries, which must agree: a Cost as it
-        is, and for "sum", "g-mean" and "minimax" the balanced error, half the sum of
-        both error rates. With other rules, or two numbers, it must be given. Its prevalence is
-        taken as known; with none, the rows must be a random sample, and the interval includes the
-        uncertainty of their prevalence.
+        is, and for "sum", "g-mean" and "minimax" the balanced error, half the sum of both error
+        rates. Its prevalence is taken as known; with none, the rows must be a random sample, and
+        the interval includes the uncertainty of their prevalence.
     pos_label : label, default=None
-        The positive class; None takes that of a boundary. Without one, it is needed unless the
-        labels are 0 and 1, -1 and 1, or booleans.
+        As in :func:`~boundshift.certify`.
 
     Returns
     -------
@@ -144,12 +142,15 @@ def compare_boundaries(
     class 1           1000     100       0  -0.1000  -0.1233  -0.0754 7.89e-31
     """
     delta = 1 - as_share("confidence", confidence)
-    if cost is None:
-        cost = _cost_of([b.rule for b in (old, new) if isinstance(b, Boundary)])
+    rules = [b.rule for b in (old, new) if isinstance(b, Boundary)]
+    if cost is None and len(set(map(repr, rules))) == 1:
+        is_balanced = rules[0].symmetric and not rules[0].depends_on_prevalence
+        cost = _BALANCED if is_balanced else rules[0]  # type: ignore[assignment]
     if not isinstance(cost, Cost):
         raise InvalidInputError(
-            f"`cost` must be a Cost, got {cost!r}. Use Cost(false_positive=1, false_negative=20), "
-            "for example."
+            "`cost` must be a Cost unless the boundaries have one rule that says what an error "
+            f"costs, got {cost!r} with the rules {rules!r}. Use Cost(false_positive=1, "
+            "false_negative=20), for example."
         )
     old_threshold, positive = read_threshold(old, pos_label, y_true)
     new_threshold, positive = read_threshold(new, positive, y_true)
@@ -187,20 +188,6 @@ def compare_boundaries(
         cost_interval=(least, most),
         cost=cost,
         confidence=float(confidence),
-    )
-
-
-def _cost_of(rules: list[Rule]) -> Cost:
-    """Return what errors cost by the rules of the boundaries; raise where they do not say."""
-    if len(set(map(repr, rules))) == 1:
-        if isinstance(rules[0], Cost):
-            return rules[0]
-        if rules[0].symmetric and not rules[0].depends_on_prevalence:
-            return _BALANCED
-    raise InvalidInputError(
-        "`cost` must be given unless the boundaries have one rule that says what an error costs, "
-        f"got None with the rules {rules!r}. Use cost=Cost(false_positive=1, false_negative=20), "
-        "for example."
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,17 +20,14 @@ from boundshift.curves._base import PairCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors, Rule
 
-__all__ = ["threshold_interval"]
-
 Draw = Callable[[np.random.Generator], Scores]
 
 _DRAWS, _SLOW_DRAWS = 200, 50
 # Smooth curves: bins of equal width, and as many of equal counts, in which rows are drawn.
 _BINS = 1024
-# Other curves: rows drawn of both classes together, the fewest of the smaller class, and the most
-# of the larger one. Floors count both classes together and keep their proportion.
-_DRAWN, _FEWEST, _MOST = 4000, 1000, 10_000
-_FEWEST_FOR_FLOORS = 200
+# Other curves: rows drawn of both classes together, the fewest of the smaller class (for floors,
+# which keep the proportion of the classes, too), and the most of the larger one.
+_DRAWN, _FEWEST, _FEWEST_FOR_FLOORS, _MOST = 4000, 1000, 200, 10_000
 
 
 def threshold_interval(
@@ -56,15 +54,13 @@ def threshold_interval(
         As in :func:`~boundshift.find_boundary`.
     confidence : float, default=0.95
         Share of other draws whose threshold falls inside, about.
-    curve, rule, pos_label
-        As in :func:`~boundshift.find_boundary`.
+    curve, rule, pos_label, scale
+        As in :func:`~boundshift.find_boundary`; the limits of probabilities are probabilities.
     n_resamples : int, default=None
         Number of draws, at least 2. None: 200; 50 for the paper's curve and for a
         :class:`~boundshift.Metric`, which take longer.
     random_state : int, Generator or None, default=None
         Seed of the draws.
-    scale : {"auto", "probability", "raw"}, default="auto"
-        As in :func:`~boundshift.find_boundary`; the limits of probabilities are probabilities.
 
     Returns
     -------
@@ -97,9 +93,8 @@ def threshold_interval(
     curve of counts leaves no row of a class on the wrong side, it is the outermost score.
 
     At 95%, between 91% and 100% of the thresholds of other rows fell inside, by curve, shape of the
-    classes and number of rows (``docs/evidence/interval.md``, standard errors of 2 to 4%). Scores
-    in tenths are among the lowest, whole numbers the highest. Curves of counts on a fine grid, such
-    as a forest's probabilities, hold less than stated.
+    classes and number of rows (``docs/evidence/interval.md``, standard errors of 2 to 4%). Curves
+    of counts on a fine grid, such as a forest's probabilities, hold less than stated.
 
     Examples
     --------
@@ -148,11 +143,9 @@ def threshold_interval(
 def _widen_to_scores(
     sample: ScoreSample, low: float, high: float, *, is_counted: bool
 ) -> tuple[float, float]:
-    """Return the scores next to two limits; those beyond all scores stay where they are.
-
-    A curve of counts whose limit leaves no row of a class on the wrong side follows the class's
-    outermost row, and no resample goes beyond that: the limit is the outermost score of all.
-    """
+    """Return the scores next to two limits; those beyond all scores stay where they are."""
+    # A curve of counts that leaves no row of a class on the wrong side follows its outermost row,
+    # and no resample goes beyond that: the limit is the outermost score of all.
     scores = np.unique(np.concatenate([sample.negative.value, sample.positive.value]))
     least, most = float(scores[0]), float(scores[-1])
     alarms, misses = sample.count_wrong(np.array([low, high]))
@@ -182,7 +175,7 @@ def _resample(
     is_step = isinstance(curve, CountCurve)
     is_smooth = isinstance(curve, PairCurve)
     if is_smooth or jumps:
-        draws = [
+        draws: list[Draw] = [
             _draw_bins(c, atoms, noise(c) if is_step else 0.0, weighted=is_smooth, twice=jumps)
             for c in classes
         ]
@@ -194,7 +187,7 @@ def _resample(
         if sizes != [n, p]:
             rule = rule.at_prevalence(p / (n + p))
         draws = [
-            _draw_rows(c, size, noise(c) if is_step else 0.0)
+            partial(_draw_rows, c, size, noise(c) if is_step else 0.0)
             for c, size in zip(classes, sizes, strict=True)
         ]
         # The rarer class decides how far the boundary strays.
@@ -248,11 +241,7 @@ def _draw_bins(
     return draw
 
 
-def _draw_rows(scores: Scores, size: int, noise: float) -> Draw:
-    """Return a function that draws rows, with noise."""
-
-    def draw(random: np.random.Generator) -> Scores:
-        chosen = random.choice(scores.positions, size)
-        return Scores(np.sort(chosen + noise * random.normal(size=size) if noise else chosen))
-
-    return draw
+def _draw_rows(scores: Scores, size: int, noise: float, random: np.random.Generator) -> Scores:
+    """Draw rows, with noise."""
+    chosen = random.choice(scores.positions, size)
+    return Scores(np.sort(chosen + noise * random.normal(size=size) if noise else chosen))

@@ -168,9 +168,11 @@ class Monitor(Record):
 
     a nonnegative supermartingale that starts at 1. An alarm is raised when it reaches
     :math:`K/\alpha` for one of K classes; by Ville's inequality that happens with probability at
-    most :math:`\alpha`, however often one looks. Because the bets start anew at every batch, months
-    without errors hardly delay the alarm. A cluster of rows counts once, by the mean of its rows'
-    likelihood ratios, which has the same property if its expected share of wrong rows is at most b.
+    most :math:`\alpha`, however often one looks (Ramdas, Grünwald, Vovk and Shafer 2023,
+    Statistical Science 38). Because the bets start anew at every batch, months without errors
+    hardly delay the alarm (Shin, Ramdas and Rinaldo 2024, on e-detectors). A cluster of rows counts
+    once, by the mean of its rows' likelihood ratios, which has the same property if its expected
+    share of wrong rows is at most b.
 
     A batch is an update, or all of its rows with one date; the order of its rows does not matter.
     An order of single rows that has a meaning is stated by ``when=np.arange(n)``.
@@ -178,13 +180,6 @@ class Monitor(Record):
     The certificate holds with its own confidence only. If nothing has changed since, an alarm has
     a probability of at most :math:`\alpha` plus that of a wrong bound: .05 + 2 × .05 with two
     classes certified singly at 95%.
-
-    References
-    ----------
-    .. [1] A. Ramdas, P. Grünwald, V. Vovk, G. Shafer, Game-theoretic statistics and safe
-       anytime-valid inference, Statistical Science 38, 2023.
-    .. [2] J. Shin, A. Ramdas, A. Rinaldo, E-detectors: a nonparametric framework for sequential
-       change detection, New England Journal of Statistics in Data Science 2, 2024.
 
     Examples
     --------
@@ -223,10 +218,8 @@ class Monitor(Record):
                 BoundaryWarning,
                 stacklevel=3,
             )
-        if self.threshold is None:
-            self.threshold = certificate.threshold
-        else:
-            self.threshold = read_threshold(self.threshold, None)[0]
+        given = self.threshold
+        self.threshold = certificate.threshold if given is None else read_threshold(given, None)[0]
         as_share("confidence", self.confidence)
         self.classes = self.classes or [Bet(bound) for bound in certificate.error_bounds]
 
@@ -242,10 +235,9 @@ class Monitor(Record):
 
         Parameters
         ----------
-        y_true : array-like of shape (n_samples,)
-            Labels of the certificate; one class alone or no rows are allowed.
-        y_score : array-like of shape (n_samples,)
-            Scores, on the scale of the threshold: probabilities if those of the boundary were.
+        y_true, y_score : array-like of shape (n_samples,)
+            Labels of the certificate, one class alone or no rows are allowed; and scores, on the
+            scale of the threshold.
         when : date, datetime, period, str, number, or array-like of these, default=None
             One date for all rows or one for each. Rows with one date are a batch, and batches
             count in the order of their dates.

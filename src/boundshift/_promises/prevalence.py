@@ -86,8 +86,7 @@ def estimate_prevalence(
         The deployed boundary, fixed before these rows were seen. None chooses the one of the
         rule "sum" on the labelled rows, and the interval pays for the choice.
     pos_label : label, default=None
-        The positive class; None takes that of the boundary. Without one, it is needed unless the
-        labels are 0 and 1, -1 and 1, or booleans.
+        As in :func:`~boundshift.certify`.
 
     Returns
     -------
@@ -96,18 +95,14 @@ def estimate_prevalence(
     Notes
     -----
     If only the frequency of the classes has changed, new scores are a mixture of both classes'
-    scores. A share :math:`q = \pi r + (1 - \pi) f` of them is above the threshold, with the recall
-    r, the false positive rate f and the prevalence :math:`\pi`. Each end of the interval takes the
-    worst of q, r and f within Clopper and Pearson's bounds at :math:`\delta/6`; with a
+    scores (Forman 2008, Data Mining and Knowledge Discovery 17). A share
+    :math:`q = \pi r + (1 - \pi) f` of them is above the threshold, with the recall r, the false
+    positive rate f and the prevalence :math:`\pi`. Each end of the interval takes the worst of q,
+    r and f within Clopper and Pearson's bounds at :math:`\delta/6`; with a
     threshold chosen here, r and f have the band that holds for every threshold. The assumption
     that each class scores as before is tested: the three distribution functions lie within the
     bands of Dvoretzky, Kiefer, Wolfowitz and Massart at :math:`\delta/3`, so some mixture of the
     classes must be as close to the new scores as the bands together allow.
-
-    References
-    ----------
-    .. [1] G. Forman, Quantifying counts and costs via classification, Data Mining and Knowledge
-       Discovery 17, 2008.
 
     Examples
     --------

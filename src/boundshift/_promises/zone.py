@@ -40,15 +40,13 @@ class Zone(Record):
     low, high : float
         A row is negative iff score ≤ low and positive iff score > high. Infinite where there are
         too few rows for a promise; equal where one boundary keeps both promises.
-    errors : tuple of float
+    errors, confidence : tuple of float, and float
         With the stated confidence, at most these shares of the (negative, positive) class are
-        decided wrongly. 1 in a zone by predictive values.
-    n_samples, labels : tuples of int, and of labels
-        Rows of each class that the limits were found on, and the classes.
-    confidence : float
-        Of each limit by itself; of both together in a zone by predictive values.
-    unsure : tuple of float
-        Share of each class, among those rows, that lies between the limits.
+        decided wrongly, each by itself. In a zone by predictive values the errors are 1, and the
+        confidence is that of both limits together.
+    n_samples, labels, unsure : tuples
+        Rows of each class that the limits were found on, the classes, and the share of each class
+        that lies between the limits among those rows.
     reason : str, default=""
         Why the promises are nominal; empty where they are not.
     scale : {"raw", "probability"} or None, default=None
@@ -79,10 +77,8 @@ class Zone(Record):
     @property
     def status(self) -> str:
         """Nominal: no promise; open: a limit is infinite; empty: no row is unsure; else zone."""
-        if self.reason:
-            return "nominal"
-        if math.isinf(self.low) or math.isinf(self.high):
-            return "open"
+        if self.reason or math.isinf(self.low) or math.isinf(self.high):
+            return "nominal" if self.reason else "open"
         return "empty" if self.low == self.high else "zone"
 
     @property
@@ -174,13 +170,11 @@ class Zone(Record):
 
         Parameters
         ----------
-        column : str or sequence of str
-            Name of the column of scores; ``("table", "score")`` for one with its table.
+        column, dialect
+            As in :meth:`Boundary.to_sql <boundshift.Boundary.to_sql>`.
         unsure : label, default=None
             For rows between the limits, of the same kind as the labels, as databases demand of
             one expression; None is NULL, which rows without a score get, too.
-        dialect : str, default="ansi"
-            As in :meth:`Boundary.to_sql <boundshift.Boundary.to_sql>`.
 
         Examples
         --------
@@ -195,7 +189,6 @@ class Zone(Record):
         return label_expression(column, (self.low, self.high), self.labels, dialect, unsure)
 
     def _is_alike(self, unsure: object) -> bool:
-        """Return whether a label is of the same kind as those of the classes."""
         kinds = {np.asarray(label).dtype.kind for label in (*self.labels, unsure)}
         return kinds <= {"U"} or kinds <= {"b"} or kinds <= {"i", "u", "f"}
 
@@ -358,7 +351,8 @@ def zone_of(
         above = np.concatenate([c.between(high, math.inf)[:1] for c in classes])
         low = sample.to_units(_middle(below.max(initial=-math.inf), low))
         high = sample.to_units(_middle(high, above.min(initial=math.inf)))
-    return _zone(sample, low, high, allowed, confidence, are_probabilities)
+    kind = "probability" if are_probabilities else "raw"
+    return _zone(sample, low, high, allowed, confidence=confidence, scale=kind)
 
 
 def _zone_by_values(
@@ -377,25 +371,19 @@ def _zone_by_values(
         both = limit(math.inf, precision=precision, npv=npv, confidence=confidence)
         # Where no boundary passes both, the rows up to the upper limit are left open.
         low, high = (both, both) if math.isfinite(both) else (-math.inf, high)
-    are_probabilities = sample.are_probabilities(scale)
-    found = _zone(sample, low, high, (1.0, 1.0), confidence, are_probabilities)
-    return replace(found, precision=precision, npv=npv)
+    kind = "probability" if sample.are_probabilities(scale) else "raw"
+    known = {"confidence": confidence, "scale": kind, "precision": precision, "npv": npv}
+    return _zone(sample, low, high, (1.0, 1.0), **known)
 
 
 def _zone(
-    sample: ScoreSample,
-    low: float,
-    high: float,
-    errors: tuple[float, float],
-    confidence: float,
-    are_probabilities: bool,
+    sample: ScoreSample, low: float, high: float, errors: tuple[float, float], **known: Any
 ) -> Zone:
     negative, positive = (
         float(c.count_at_most(high) - c.count_at_most(low)) / max(c.n, 1) for c in sample.classes
     )
-    scale = "probability" if are_probabilities else "raw"
-    known = errors, sample.n_samples, sample.labels, confidence, (negative, positive)
-    return Zone(low, high, *known, scale=scale)
+    known |= {"n_samples": sample.n_samples, "labels": sample.labels}
+    return Zone(low, high, errors, unsure=(negative, positive), **known)
 
 
 def _middle(low: float, high: float) -> float:
