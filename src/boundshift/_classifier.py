@@ -260,7 +260,7 @@ default="auto"
             "estimator_": scored.estimator,
             "classes_": scored.classes,
             "fingerprint_": Fingerprint.of(X, y, params.weights),
-            "_response": scored.deployed,
+            "_response": scored.response,
             "_scored": scored,
             **found,
         }

@@ -20,7 +20,6 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -44,7 +43,6 @@ from boundshift import (
     save,
 )
 from boundshift.curves import SLSQP, Claim, ClopperPearson, CountCurve, Logistic
-from boundshift.models import trusted_types
 from boundshift.rules import Sum
 
 STORED = Path(__file__).parents[1] / "data" / "stored" / "version_3"
@@ -297,14 +295,3 @@ def test_rules_of_many_classes_come_back_with_their_model(tmp_path, rule):
     again = load(save(model, tmp_path / "model.skops"))
     assert again.rule == rule
     assert again.predict(X).tolist() == model.predict(X).tolist()
-
-
-def test_types_that_nobody_trusts_are_named_and_then_taken(data):
-    clf = BoundShiftClassifier(KNeighborsClassifier(algorithm="kd_tree")).fit(*data)
-    names = [
-        "sklearn.neighbors._kd_tree.KDTree",
-        "sklearn.metrics._dist_metrics.EuclideanDistance64",
-    ]
-    with pytest.raises(InvalidInputError, match=r"the model holds, .*_kd_tree\.KDTree"):
-        trusted_types(clf)
-    assert {*names} < {*trusted_types(clf, names)}

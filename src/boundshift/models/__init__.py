@@ -1,5 +1,1 @@
-"""Models: the types inside them that other tools must trust."""
-
-from boundshift.models._store import trusted_types
-
-__all__ = ["trusted_types"]
+"""Models: their scores, training, decision, files and ONNX."""

@@ -134,8 +134,8 @@ def _qualify_promise(boundary: Boundary, scored: Scored) -> Boundary:
     other, detail = "or use cv='prefit' with rows that the model has not seen", ""
     if scored.origin == "training":
         detail = (
-            "The floors are met on the rows that the model was fitted on, which flatter it, and "
-            f"are not promised of fresh rows. Use cv=5, which keeps rows apart, {other}."
+            "The floors are not promised: they are met on rows that the model was fitted on, which "
+            f"flatter it. Use cv=5, {other}."
         )
     elif short:
         least, _, rows = short[0]

@@ -85,8 +85,8 @@ class Scored(NamedTuple):
     `y` numbers each row's class among `classes`. Scores of two classes are both probabilities, or
     one margin of the second class; for more classes there is one score per class. `rows` are the
     places among the rows of `fit`; a row in several test parts has the mean of its scores.
-    `cluster` has the groups of the rows. `response` reads a model's scores. `guide` has rows scored
-    by fold models, if others are held out to test what they propose.
+    `cluster` has the groups of the rows. `response` reads the scores of `estimator`. `guide` has
+    rows scored by fold models, if others are held out to test what they propose.
     """
 
     y: IndexArray
@@ -101,13 +101,6 @@ class Scored(NamedTuple):
     estimator: Any = None
     estimators: list[Any] | None = None
     guide: Scored | None = None
-
-    @property
-    def deployed(self) -> Response:
-        """How the response of `estimator`, which may be a mean, becomes its score."""
-        if isinstance(self.estimator, MeanOfModels):
-            return Response("decision_function", is_log_odds=self.response.is_log_odds)
-        return self.response
 
     @property
     def are_probabilities(self) -> bool:
@@ -386,7 +379,7 @@ class _Trainer:
         if guide.are_probabilities:
             scores = read_response(guide.estimator, rows, "predict_proba", self.classes)
         else:
-            scores = guide.deployed.read(guide.estimator, rows, self.classes)
+            scores = guide.response.read(guide.estimator, rows, self.classes)
         found = guide._replace(scores=scores, origin="held-out", guide=guide)
         return found._replace(y=number[held], rows=held, cluster=self._groups_of(held))
 
@@ -546,7 +539,8 @@ def _deploy_mean(crossed: Scored) -> Scored:
         # The mean has no exact 0 or 1, so the rows that decide must not have one either. Rows that
         # several models have scored have none already.
         crossed = crossed._replace(scores=probabilities(response.scores(crossed.scores)))
-    return crossed._replace(estimator=mean)
+    deployed = Response("decision_function", is_log_odds=response.is_log_odds)
+    return crossed._replace(estimator=mean, response=deployed)
 
 
 # Splits and seeds.
