@@ -265,18 +265,10 @@ def test_many_rows_down_a_real_pipe(tmp_path):
     scores = rng.normal(size=len(ill)) + 2.5 * ill
     table = pa.table({"id": np.arange(len(ill)), "risk": scores, "ill": ill.astype(np.int8)})
     csv.write_csv(table, tmp_path / "scores.csv")
-    command = [sys.executable, "-m", "boundshift", "threshold", "-", *COLUMNS, "--json"]
-    source = str(Path(boundshift.__file__).parents[1])
-    with subprocess.Popen(["cat", tmp_path / "scores.csv"], stdout=subprocess.PIPE) as pipe:
-        done = subprocess.run(
-            command,
-            stdin=pipe.stdout,
-            capture_output=True,
-            encoding="utf-8",
-            env=os.environ | {"PYTHONPATH": source},
-            timeout=120,
-            check=True,
-        )
+    asked = f"{sys.executable} -m boundshift threshold - {' '.join(COLUMNS)} --json"
+    how = {"shell": True, "capture_output": True, "encoding": "utf-8", "cwd": tmp_path}
+    source = os.environ | {"PYTHONPATH": str(Path(boundshift.__file__).parents[1])}
+    done = subprocess.run(f"cat scores.csv | {asked}", **how, env=source, timeout=120, check=True)
     assert Boundary.from_json(done.stdout) == find_boundary(ill.astype(int), scores)
     assert done.stderr == ""
 

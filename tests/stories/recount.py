@@ -343,20 +343,15 @@ class Judged:
             rows = list(csv.DictReader(file))
         self.errors, self.terminal, lines = {}, [], {}
         for row in rows:
-            cut = float(row["threshold"]) if row["threshold"] else None
-            # Of a retrained model nothing is known but its two recalls, which are counts.
-            counts = [n * (1 - float(row[f"recall_{k}"]))
-                      for n, k in ((negative, "negative"), (positive, "positive"))]  # fmt: skip
-            assert all(abs(k - round(k)) < 1e-6 for k in counts), row
-            flagged, missed = wrong = tuple(map(round, counts)) if cut is None else self.wrong(cut)
-            self.errors[row["method"]] = wrong
+            cut = float(row["threshold"])
+            flagged, missed = self.errors[row["method"]] = self.wrong(cut)
             cell = [negative - flagged, flagged, missed, positive - missed]
             truth, made = np.repeat([0, 0, 1, 1], cell), np.repeat([0, 1, 0, 1], cell)
             each = 1 - flagged / negative, 1 - missed / positive
             gmean, f1 = math.sqrt(each[0] * each[1]), sk.f1_score(truth, made)
             values = [gmean, sum(each) / 2, f1, sk.accuracy_score(truth, made), each[1], each[0]]
             cells = " ".join(f"{v:.3f}".replace("-", "−") for v in values)
-            at = "–" if cut is None else f"{cut:.3f}".replace("-", "−")
+            at = f"{cut:.3f}".replace("-", "−")
             lines[row["method"]] = f"{row['method']} {cells} {at}"
             self.terminal.append(" ".join([row["method"], *(f"{v:.3f}" for v in
                                            (gmean, f1, each[0], each[1]))]))  # fmt: skip
