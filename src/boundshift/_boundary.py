@@ -79,12 +79,8 @@ def find_boundary(
     Returns
     -------
     Boundary
-        Always a boundary; its ``status`` says how it was found.
-
-    Warns
-    -----
-    BoundaryWarning
-        If the status needs a second look, for example where a fallback is used.
+        Always a boundary; its ``status`` says how it was found. A ``BoundaryWarning`` is given if
+        it needs a second look, for example where a fallback is used.
 
     Notes
     -----

@@ -23,8 +23,6 @@ from boundshift.curves._smooth import shrunk
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Floors, Rule
 
-ROWS = 20.0
-"""Rows of a class at which a group's own rows and all rows have equal weight."""
 _BY = "Pass the column that names the group of each row."
 
 
@@ -95,7 +93,7 @@ def find_boundaries(
     curve: str | ErrorCurve | None = None,
     rule: str | Rule | None = None,
     pos_label: object = None,
-    rows: float = ROWS,
+    rows: float = 20.0,
     scale: Scale = "auto",
 ) -> GroupBoundaries:
     r"""Find a boundary for each group of rows: each site, each device, each sex.

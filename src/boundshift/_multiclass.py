@@ -49,22 +49,16 @@ Profile = tuple[FloatArray, Function]
 # A pair's loss is tabulated at this many quantiles of either class, and between the neighbours of
 # the best of them.
 _QUANTILES, _REFINED = 257, 65
-# A pair that is always wrong must not weigh infinitely.
-_LEAST_RIGHT = 1e-9
-# Places at which one bias is tried before those next to the best.
-_PLACES = 4096
+_LEAST_RIGHT = 1e-9  # a pair that is always wrong must not weigh infinitely
+_PLACES = 4096  # at which one bias is tried before those next to the best
 _ROUNDS = 100
-# Losses that differ by less are equal.
-_SAME = 1e-9
-# A class with at most this many rows is never held back.
-_FEW_ROWS = 3
+_SAME = 1e-9  # losses that differ by less are equal
+_FEW_ROWS = 3  # a class with at most this many rows is never held back
 # Standard errors that proposals of floors add to what a test needs, from cautious to daring, and
 # steps from each proposal to the next.
 _CAUTION, _STEPS = (3.0, 1.5, 0.0, -1.5), 16
-# Standard deviations of all scores by which classes with a floor lead in the first proposal.
-_AHEAD = 4.0
-# Above every objective, so that floors come first.
-_BEYOND = 1e3
+_AHEAD = 4.0  # standard deviations by which classes with a floor lead in the first proposal
+_BEYOND = 1e3  # above every objective, so that floors come first
 _ROUNDING = 1e-12
 
 
@@ -204,11 +198,7 @@ def _reconcile(
 
 
 def _favour_few(biases: FloatArray, counts: NDArray[Any], samples: Samples) -> None:
-    """Give a class of very few rows no smaller a bias than any other.
-
-    A few rows may be classified right by luck, and their scores would then lower the class's bias.
-    The only row of a class decides nothing, as no fold can leave it out.
-    """
+    """Give a class of very few rows, which may be right by luck, no smaller a bias than others."""
     undecided = [not any(k in pair for pair in samples) for k in range(len(biases))]
     few = (counts > 0) & ((counts <= _FEW_ROWS) | np.array(undecided))
     if not few.all():
@@ -409,8 +399,6 @@ def promise_floors(
     `rows` are rows that the model has not seen; minus infinity is the score of an unknown class.
     The guide are other rows; None splits those given.
 
-    Notes
-    -----
     Biases move the recalls of all classes at once, so no single order statistic keeps a floor.
     The guide proposes biases, from cautious to daring. The other rows test the proposals in that
     order, each floor by Clopper and Pearson's bound at :math:`\delta`, until the first one fails.
@@ -466,10 +454,7 @@ def promise_floors(
 def meet_floors(
     rows: ClassRows, rule: ClassFloors, labels: Sequence[Any], targets: FloatArray | None = None
 ) -> FloatArray:
-    """Return the best biases that reach recalls on the rows given, or come nearest.
-
-    The targets are the floors unless others are given. Nothing is promised of fresh rows.
-    """
+    """Return the best biases that reach recalls, by default the floors, or come nearest."""
     allowed = 1.0 - (_floors(rule, labels) if targets is None else targets)
     counts = np.bincount(rows.y, minlength=len(labels)).tolist()
 

@@ -24,20 +24,14 @@ from boundshift.exceptions import InvalidInputError
 Scale = Literal["auto", "probability", "raw"]
 SCALES = ("auto", "probability", "raw")
 
-LEAST_WEIGHT = 2.0
-"""Least sum of a class's weights: a spread needs two rows."""
-LARGEST_SCORE = 1e290
-"""Largest magnitude of a score: sums of larger ones may overflow."""
-# Interquartile range of a standard normal distribution.
-_NORMAL_IQR = 1.3489795003921634
+LEAST_WEIGHT = 2.0  # sum of a class's weights: a spread needs two rows
+LARGEST_SCORE = 1e290  # in magnitude: sums of larger ones may overflow
+_NORMAL_IQR = 1.3489795003921634  # interquartile range of a standard normal distribution
 # A repeated score is an atom if it holds this share of a class, or of both together.
 _ATOM_SHARE, _ATOM_ROWS = 1e-3, 2
-# Rounding error of a weight, and of a sum of weights relative to it.
-_ROUNDING, _SUM_ROUNDING = 1e-9, 1e-12
-# Numbers closer to 0 may be 0 in float32.
-_TINY = float(np.finfo(np.float32).tiny)
-# Doubles on either side of a rounded probability among which its exact threshold lies.
-_NEAR = 1 << 12
+_ROUNDING, _SUM_ROUNDING = 1e-9, 1e-12  # of a weight, and of a sum of weights relative to it
+_TINY = float(np.finfo(np.float32).tiny)  # numbers closer to 0 may be 0 in float32
+_NEAR = 1 << 12  # doubles beside a rounded probability among which its exact threshold lies
 
 
 @dataclass(eq=False)
@@ -445,9 +439,6 @@ def settle(threshold: float, low: float, high: float) -> float:
     if high == 0.0 and threshold > -_TINY:  # vanishes beside 0
         return max(-_TINY, low)
     return max(before, low) if rounded >= last else max(threshold, first)
-
-
-# --- Refusals and doubts --------------------------------------------------------------------------
 
 
 def not_probabilities(found: str) -> InvalidInputError:

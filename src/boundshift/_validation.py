@@ -18,8 +18,7 @@ from boundshift.exceptions import InvalidInputError
 
 _T = TypeVar("_T")
 
-MOST_COST = 1e100
-"""Sums of costs up to this size do not overflow."""
+MOST_COST = 1e100  # sums of costs up to this size do not overflow
 _SCORES = "Pass the decision function or the probability of the positive class, as `proba[:, 1]`."
 _COSTS = (
     "Pass what is lost if the row is decided wrongly: an amount for each row, or two columns "
@@ -219,11 +218,6 @@ def as_labels(y_true: ArrayLike, name: str = "y_true") -> NDArray[Any]:
 
 def find_distinct(y: NDArray[Any], name: str = "y_true") -> NDArray[Any]:
     """Return the distinct labels in sorted order; raise if some are missing or not comparable."""
-    if y.dtype.kind in "biuf" and len(y):
-        low, high = y.min(), y.max()
-        # Two numbers, the usual labels, need no sort.
-        if low != high and np.all((y == low) | (y == high)):
-            return np.array([low, high])
     missing = count_missing(y)
     if missing:
         raise InvalidInputError(

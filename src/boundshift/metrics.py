@@ -36,7 +36,7 @@ _RULES: dict[str, Rule] = {
 def binary_metrics(
     y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: object = 1
 ) -> dict[str, float]:
-    r"""Return seven metrics of binary predictions.
+    """Return seven metrics of binary predictions.
 
     Parameters
     ----------
@@ -49,12 +49,8 @@ def binary_metrics(
     -------
     dict of str to float
         ``accuracy``, ``g_mean``, ``f1``, ``balanced_accuracy``, ``mcc``, ``recall_negative`` and
-        ``recall_positive``. F1 and the Matthews coefficient are 0 where they are not defined.
-
-    Notes
-    -----
-    With the recalls :math:`r_-` and :math:`r_+`, the G-mean is :math:`\sqrt{r_- r_+}` and the
-    balanced accuracy :math:`(r_- + r_+)/2`.
+        ``recall_positive``. The G-mean is the root of the product of both recalls; F1 and the
+        Matthews coefficient are 0 where they are not defined.
 
     Examples
     --------
@@ -82,7 +78,7 @@ def binary_metrics(
 
 
 def geometric_mean_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """Geometric mean of the recalls of all classes that occur in `y_true`.
+    """Geometric mean of the recalls of all classes in `y_true` (Kubat and Matwin, ICML 1997).
 
     Parameters
     ----------
@@ -93,11 +89,6 @@ def geometric_mean_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     -------
     float
         Between 0, if the recall of a class is 0, and 1.
-
-    References
-    ----------
-    M. Kubat, S. Matwin, "Addressing the curse of imbalanced training sets: one-sided selection",
-    ICML 1997.
 
     Examples
     --------
@@ -197,8 +188,7 @@ def metrics_at(
         edges = gap_edges(sample)
         at = edges[:-1] + np.diff(edges) / 2
     else:
-        given: Any = [thresholds] if np.ndim(thresholds) == 0 else thresholds
-        at = as_real_column("thresholds", given, "Leave it out for every cut.")
+        at = as_real_column("thresholds", np.atleast_1d(thresholds), "Leave it out for every cut.")
         check_finite(at, "thresholds")
     odds = None
     if sample.are_probabilities():

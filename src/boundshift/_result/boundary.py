@@ -25,12 +25,10 @@ from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Floors, Rule
 
 Pair = tuple[float, float]
-# Rounding may leave a probability this far outside [0, 1].
-_ROUNDING = 1e-6
+_ROUNDING = 1e-6  # by which a probability may be outside [0, 1]
 # Scores all in [0, 1] and on one side have this probability before they are called another scale.
 _UNLIKELY = 1e-3
-# Share of a class on the wrong side from which a boundary is of no use.
-_USELESS = 0.95
+_USELESS = 0.95  # share of a class on the wrong side from which a boundary is of no use
 
 
 @dataclass(frozen=True)
@@ -232,7 +230,7 @@ class Boundary(Record):
         Parameters
         ----------
         y_true, y_score : array-like of shape (n_samples,)
-            Labels and scores: the rows that decided, or fresh rows.
+            The rows that decided, or fresh rows.
         **settings : dict
             As in :meth:`~boundshift.plots.ThresholdDisplay.from_predictions`, which it returns.
 

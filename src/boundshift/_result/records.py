@@ -50,10 +50,7 @@ class Record:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that JSON can carry: tuples are lists, a status is its name.
 
-        Raises
-        ------
-        InvalidInputError
-            If a label is neither a string nor a number nor a boolean.
+        Labels must be strings, numbers or booleans.
         """
         return {"format": self._format, "version": self._version, **_encode_fields(self)}
 
@@ -61,11 +58,8 @@ class Record:
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
         """Return the record that :meth:`to_dict` has given; unknown fields are ignored.
 
-        Raises
-        ------
-        InvalidInputError
-            If it is another record, one of another release, or a field is missing or of another
-            kind.
+        Another record, one of another version, or with a field missing or of another kind is
+        refused.
         """
         needed = [f.name for f in fields(cls) if f.default is MISSING]  # type: ignore[arg-type]
         check_format(stored, cls._format, cls._version, tuple(needed))
