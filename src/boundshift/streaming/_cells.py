@@ -65,12 +65,11 @@ class Grid:
 
     def cells_of(self, scores: FloatArray) -> IntArray:
         """Return the cell of each score; none may be NaN."""
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
             place = scores * self.scale
-        np.ceil(place, out=place)
-        place -= self.first
-        np.clip(place, -1, self.inner, out=place)
-        cell = place.astype(np.intp)
+            np.ceil(place, out=place)
+            place -= self.first
+            cell = place.astype(np.intp)  # of a number too large, an extreme one
         # A negative number is a large one without its sign.
         tail = np.flatnonzero(cell.view(np.uintp) >= self.inner)
         cell += self.start

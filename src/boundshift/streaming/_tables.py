@@ -31,7 +31,7 @@ from boundshift.streaming._read import Chunk, PartSource, Roles, arrow, check_na
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None")
 """What spreadsheets, statistics programs and public collections write where a value is missing."""
 _BLOCK = 1 << 22
-_ROWS_OF_A_BATCH = 1 << 17
+_ROWS_OF_A_BATCH = 1 << 16
 # A longer row is a quote that nobody closed, or no table at all.
 _LONGEST_ROW = 1 << 26
 # A comma before three digits may stand between thousands, and decides nothing.

@@ -118,12 +118,11 @@ class ScanRequest:
             np.add.at(totals[2], key, scores if weights is None else scores * weights)
         if weights is not None:
             np.add.at(totals[1], key, weights)
-        low, high = scores.min(), scores.max()
         for found, is_own in zip(tally.classes.values(), (~is_second, is_second), strict=False):
-            if low < found.lows or high > found.highs:
-                own = scores[is_own & np.isfinite(scores)]
-                found.lows = min(found.lows, own.min(initial=np.inf))
-                found.highs = max(found.highs, own.max(initial=-np.inf))
+            beyond = scores[is_own & ((scores < found.lows) | (scores > found.highs))]
+            beyond = beyond[np.isfinite(beyond)]
+            found.lows = min(found.lows, beyond.min(initial=np.inf))
+            found.highs = max(found.highs, beyond.max(initial=-np.inf))
 
     def _scores_of(self, rows: Chunk) -> FloatArray:
         scores: FloatArray = rows.scores.astype(np.float64, copy=False)
