@@ -16,7 +16,6 @@ from matplotlib.image import imsave
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 
-from boundshift import Cost
 from boundshift.plots import ProjectionDisplay, ThresholdDisplay
 
 IMAGES = Path(__file__).parent / "images"
@@ -80,12 +79,6 @@ def _plateau(ax):
 @scene("metric", 8.0, 5.0)
 def _metric(ax):
     ThresholdDisplay.metrics(*_scores(), old_threshold=0.0, ax=ax)
-
-
-@scene("cost", 8.0, 4.6)
-def _cost(ax):
-    settings = {"metrics": "cost", "rule": Cost(false_negative=10)}
-    ThresholdDisplay.metrics(*_scores(), old_threshold=0.0, ax=ax, **settings)
 
 
 def figure_of(name, theme):

@@ -45,15 +45,6 @@ def all_texts(display):
     return " ".join(" ".join([*texts, *lane_texts(display)]).split())
 
 
-def test_old_boundary_is_drawn_only_where_it_is_known(problem):
-    display = ProjectionDisplay.from_predictions(*problem, old_threshold=2.5)
-    assert vertical_lines(display) == [find_boundary(*problem).threshold, 2.5]
-    assert "old boundary" in all_texts(display)
-    without = ProjectionDisplay.from_predictions(*problem)
-    assert vertical_lines(without) == [find_boundary(*problem).threshold]
-    assert "old boundary" not in all_texts(without)
-
-
 def test_as_many_points_are_hollow_as_were_given_up(problem):
     display = ProjectionDisplay.from_predictions(*problem, curve="support")
     slack, n = display.boundary.geometry.slack, display.boundary.n_samples
@@ -105,26 +96,10 @@ def test_a_classifier_is_drawn_by_its_scores_and_its_own_threshold():
     expected = np.sort(model.predict_proba(X[labels == "a sick"])[:, 0])
     np.testing.assert_allclose(display.scores[1], expected)
     assert vertical_lines(display) == [shifted.threshold_, 0.5]
-
-
-def test_own_response_function_has_no_old_boundary_unless_given():
-    X, y = make_classification(400, weights=[0.9], random_state=0)
-    model = LogisticRegression().fit(X, y)
-    shifted = BoundShiftClassifier(
-        model, cv="prefit", response_method=lambda m, X: m.decision_function(X) + 7
-    ).fit(X, y)
-    display = ProjectionDisplay.from_estimator(shifted, X, y)
-    assert vertical_lines(display) == [shifted.threshold_]
-    display = ProjectionDisplay.from_estimator(shifted, X, y, old_threshold=7.0)
-    assert vertical_lines(display) == [shifted.threshold_, 7.0]
-
-
-def test_fresh_rows_are_not_said_to_be_given_up(problem):
-    y, scores = problem
-    boundary = find_boundary(y, scores, curve="support")
-    display = ProjectionDisplay.from_predictions(y[1:], scores[1:], boundary=boundary)
-    assert "given up" not in all_texts(display)
-    assert "outside the support" in all_texts(display)
+    assert "old boundary" in all_texts(display)
+    # Scores of the user's own have no old boundary unless it is given.
+    own = shifted.set_params(response_method=lambda m, X: m.decision_function(X)).fit(X, labels)
+    assert vertical_lines(ProjectionDisplay.from_estimator(own, X, labels)) == [own.threshold_]
 
 
 AWKWARD = {

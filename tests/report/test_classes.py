@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from boundshift import BoundaryWarning, BoundShiftClassifier, ClassFloors, CostMatrix
 from boundshift.report import Report
-from tests.report.problems import HOSTILE, clopper_pearson
+from tests.report.problems import clopper_pearson
 
 LABELS = np.array(["cold", "flu", "tb"])
 COSTS = CostMatrix([[0, 1, 1], [5, 0, 5], [40, 40, 0]], LABELS)
@@ -53,10 +53,6 @@ def test_every_class_is_counted(told):
         assert row["precision"] == pytest.approx(precisions[k])
         wrong = np.sum(predicted[y == LABELS[k]] != LABELS[k])
         assert row["most_missed"] == pytest.approx(clopper_pearson(wrong, row["n"], 0.05 / 3))
-
-
-def test_both_decisions_are_compared_by_metrics_of_scikit_learn(told):
-    facts, y, predicted, own = told
     for row, made in zip(facts["comparison"], (own, predicted), strict=True):
         assert row["mean recall"] == pytest.approx(sk.balanced_accuracy_score(y, made))
         assert row["least recall"] == pytest.approx(sk.recall_score(y, made, average=None).min())
@@ -109,13 +105,6 @@ def test_a_model_that_guesses_is_not_advised():
     )
 
 
-def test_a_model_that_is_good_is_used():
-    model, X, y = ill(separation=4.0)
-    facts = model.report(X, y).facts
-    assert min(row["recall"] for row in facts["classes"]) > 0.8
-    assert facts["diagnosis"]["answer"] == "use it"
-
-
 @pytest.mark.parametrize("rule", [None, COSTS, ClassFloors(recall={"tb": 0.3})])
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_rows_of_fit_certify_nothing(rule):
@@ -165,6 +154,7 @@ def test_a_goal_that_is_not_proved_says_how_many_rows_would_prove_it():
         if clopper_pearson(np.ceil(m * missed / n), m, 0.05 / 3) <= 1 - floor
     )  # fmt: skip
     assert n < int(told.replace(",", "")) == pytest.approx(needed, rel=0.02)
+    assert facts["diagnosis"]["answer"] == "use it"
     assert "But the goal is not proved." in facts["diagnosis"]["next"]
 
 
@@ -185,16 +175,6 @@ def test_costs_are_those_of_a_thousand_decisions():
 
 
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
-def test_a_class_without_test_rows_claims_nothing():
-    model, X, y = ill(ClassFloors(recall={"tb": 0.5}))
-    facts = model.report(X[y != "tb"], y[y != "tb"]).facts
-    assert facts["goal"]["sentence"].endswith("There are no rows of class tb.")
-    assert facts["classes"][2]["recall"] is None
-    assert facts["classes"][2]["most_missed"] == 1.0
-    assert Report(facts).html.endswith("</html>")
-
-
-@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 @pytest.mark.parametrize("rule", [None, COSTS, ClassFloors(recall={"tb": 0.3})])
 def test_rows_of_a_class_without_any_are_asked_for_first(rule):
     model, X, y = ill(rule, separation=4.0)
@@ -205,18 +185,13 @@ def test_rows_of_a_class_without_any_are_asked_for_first(rule):
     assert facts["diagnosis"]["answer"] == "improve it"
     assert finding(facts, "rows")["title"] == "There are no rows of class tb"
     assert finding(facts, "change")["level"] == "caution"
+    assert facts["classes"][2]["recall"] is None
+    assert facts["classes"][2]["most_missed"] == 1.0
+    assert Report(facts).html.endswith("</html>")
     titles = " ".join(f["title"] for f in facts["diagnosis"]["findings"])
     assert "every class is" not in titles
     assert facts["verdict"]["sentence"].startswith("Mean recall of the 2 classes with rows is")
     assert (facts["goal"] or {"state": "unsure"})["state"] in ("unsure", "reached")
-
-
-def test_hostile_labels_stay_text():
-    X, y = make_classification(600, n_classes=3, n_informative=4, random_state=0)
-    y = np.array(["a", HOSTILE, "c"])[y]
-    page = BoundShiftClassifier(LogisticRegression()).fit(X[:300], y[:300]).report(X[300:], y[300:])
-    assert "<script" not in page.html
-    assert "<img" not in page.html
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The report in a real browser: slider, numbers, goals typed in, narrow screens, print."""
 
-import base64
 import csv
 import io
 import math
@@ -15,9 +14,9 @@ from sklearn.linear_model import LogisticRegression
 from boundshift import BoundShiftClassifier, Cost, certify, find_boundary
 from boundshift.report import ColumnUse, Report, RowDetails, collect_facts
 from tests.browser import console, open_browser, open_pages, requests
-from tests.report.problems import HOSTILE, NAMES, clopper_pearson, facts, rows, uniform
+from tests.report.problems import NAMES, clopper_pearson, facts, rows, uniform
 
-PAGES = ("full", "hostile", "training", "paper", "cost", "classes")
+PAGES = ("full", "training", "cost", "classes")
 TEST = rows(800, 90, seed=1)
 TOGETHER = 1 - 2 / 3 * 0.05  # of two bounds out of three that hold together
 
@@ -35,15 +34,7 @@ def files(tmp_path_factory):
     towns = np.random.default_rng(0).choice(["Bonn", "Rome", "Oslo"], 890)
     pages = {
         "full": facts(),
-        "hostile": collect_facts(
-            np.where(y == 1, HOSTILE, "b"),
-            s,
-            pos_label=HOSTILE,
-            names={"negative": HOSTILE, "title": HOSTILE},
-            comparison=[{"method": HOSTILE, HOSTILE: 1.0}],
-        ),
         "training": collect_facts(y, s, scores="training"),
-        "paper": collect_facts(y, s, boundary=find_boundary(y, s, curve="support"), names=NAMES),
         "cost": collect_facts(
             y,
             s,
@@ -132,10 +123,6 @@ def test_opens_without_a_complaint_and_is_no_wider_than_its_screen(page, name):
     for width in (320, 1100):
         browser = page(name, width=width)
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-    if name == "hostile":
-        assert browser.title != "owned"
-        assert browser.find_elements("tag name", "img") == []
-        assert HOSTILE.split("\u2028")[0] in browser.find_element("tag name", "h1").text
     if name == "training":
         assert "Nothing beside the slider is certified" in text(browser, "bound-note")
 
@@ -186,15 +173,6 @@ def test_only_the_pages_own_script_may_run(browser, files):
     )
     assert browser.execute_script("return window.owned") is None
     assert "Content Security Policy" in console(browser)[0]
-
-
-def test_a_dark_page_has_light_text(page):
-    script = (
-        "const s = getComputedStyle(document.body);"
-        "return [s.backgroundColor, s.color].map(c => c.match(/\\d+/g).map(Number)[0])"
-    )
-    paper, ink = page(dark=True).execute_script(script)
-    assert paper < 60 < 200 < ink
 
 
 def test_a_prevalence_moves_precision_and_alarms(page):
@@ -275,29 +253,3 @@ def test_the_table_of_thresholds_is_downloaded(page, tmp_path):
         assert int(row["misses"]) == np.sum(~flagged & (y == 1))
         assert int(row["false_alarms"]) == np.sum(flagged & (y == 0))
         assert float(row["alarms_per_1000"]) == pytest.approx(1000 * np.mean(flagged))
-
-
-def test_terms_of_the_paper_stand_behind_details_and_are_printed(page):
-    browser = page("paper")
-    seen = browser.find_element("tag name", "body").text.lower()
-    assert not [word for word in ("radius", "confidence adds", "given up", "delta") if word in seen]
-    browser.execute_script(
-        "window.opened = []; window.addEventListener('beforeprint', () => "
-        "opened.push(document.querySelector('details').open))"
-    )
-    made = browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})
-    assert base64.b64decode(made["data"]).startswith(b"%PDF")
-    assert browser.execute_script("return opened") == [True]
-    assert not browser.execute_script("return document.querySelector('details').open")
-
-
-def test_nothing_is_cut_off_on_paper(page):
-    browser = page("cost", width=690)
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    cut = browser.execute_script(
-        "return [...document.querySelectorAll('pre, .scroll, section')]"
-        ".filter(e => e.offsetParent && e.scrollWidth > e.clientWidth + 1).map(e => e.className)"
-    )
-    assert cut == []
-    assert not browser.find_element("id", "slider").is_displayed()
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})

@@ -1,4 +1,4 @@
-"""Every sentence of eight reports, stored: `python -m tests.report.test_snapshot` writes them anew.
+"""Every sentence of seven reports, stored: `python -m tests.report.test_snapshot` writes them anew.
 
 Figures are checked elsewhere, against a second computation.
 """
@@ -6,7 +6,6 @@ Figures are checked elsewhere, against a second computation.
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from boundshift import Cost, Floors, find_boundary, find_zone
@@ -25,21 +24,6 @@ def report_on(rule=None, details=None, **known):
     return collect_facts(y, s, boundary=found, test=test, names=NAMES, details=details, **known)
 
 
-def with_groups():
-    y, s = rows(800, 90, seed=1)
-    draw = np.random.default_rng(5)
-    details = RowDetails(
-        probability=1 / (1 + np.exp(-s)),
-        groups={"town": draw.choice(["Bonn", "Rome", None], len(y))},
-    )
-    methods = [
-        {"method": "boundshift", "g_mean": 0.9, "threshold": find_boundary(*rows()).threshold},
-        {"method": "untouched", "g_mean": 0.8, "note": "-", "threshold": 0.0},
-        {"method": "coin", "g_mean": 0.5, "threshold": 9.0},
-    ]
-    return report_on(details=details, comparison=methods)
-
-
 def with_zone():
     zone = find_zone(*rows(400, 120, seed=3), errors=(0.05, 0.1))
     return report_on(zone=zone)
@@ -53,7 +37,6 @@ CASES = {
     "floors": lambda: report_on(Floors(recall=0.8, specificity=0.5, then="f1")),
     "capacity": lambda: report_on(Floors(flagged=0.1), test=None),
     "cost": lambda: report_on(Cost(false_negative=20), test=None, scores="out-of-fold"),
-    "groups": with_groups,
     "zone": with_zone,
     "row costs": lambda: report_on(
         None, RowDetails(row_cost=amounts(890, 7)), row_cost=amounts(650, 3)

@@ -1,7 +1,6 @@
-import numpy as np
 import pytest
 
-from boundshift import BoundaryWarning, InvalidInputError
+from boundshift import BoundaryWarning
 from boundshift._view import settle_boundary
 from tests.problems import two_normals
 
@@ -15,10 +14,3 @@ def test_a_boundary_that_needs_a_second_look_warns_where_the_caller_stands():
     with pytest.warns(BoundaryWarning) as seen:
         show()
     assert seen[0].filename == __file__
-
-
-def test_words_need_a_positive_class_where_the_rule_is_not_symmetric():
-    y, s = two_normals(60, 20, 1.5)
-    words = np.where(y == 1, "sick", "well")
-    with pytest.raises(InvalidInputError, match="`pos_label` must name the positive class"):
-        settle_boundary(words, s, rule="cost")
