@@ -189,22 +189,6 @@ def test_an_excel_file_gives_the_boundary_to_the_16_digits_that_it_holds(thresho
     assert threshold("s.xlsx")["threshold"] == pytest.approx(exact, rel=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("texts", "labels"),
-    [
-        (("-1", "+1"), [-1, 1]),
-        (("0.0", "1.0"), [0.0, 1.0]),
-        (("False", "True"), [False, True]),
-        (("[red]a", "b[/red]"), ["[red]a", "b[/red]"]),
-    ],
-)
-def test_labels_keep_their_kind(run, threshold, tmp_path, rows, texts, labels):
-    lines = [f"{s},{texts[y == 'yes']}" for y, s in zip(*rows, strict=True)]
-    (tmp_path / "s.csv").write_text("risk,ill\n" + "\n".join(lines))
-    assert threshold("s.csv")["labels"] == labels
-    assert str(labels[1]) in run("threshold", "s.csv", *COLUMNS).stdout
-
-
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize(
     ("names", "positive", "expected"),

@@ -17,6 +17,7 @@ from boundshift._app.tables import (
     order_classes,
     positive_note,
     read_frame,
+    read_target,
     with_gaps,
     write_frame,
 )
@@ -171,6 +172,13 @@ def test_the_positive_class_is_the_greater_sign_else_the_rarer_else_the_greater(
     assert order_classes(labels, counts, str(labels[1]).upper(), "ill")[1] == labels[1]
 
 
+@pytest.mark.parametrize("cells", [["1", "0", ""], [1.0, 0.0, np.nan], ["1.0", "0.0", None]])
+def test_a_gap_leaves_whole_numbers_whole(cells):
+    kept, y, labels = read_target(pd.DataFrame({"ill": cells * 10}), "ill")
+    assert (repr(labels), len(kept)) == ("(0, 1)", 20)
+    assert y.tolist() == [1, 0] * 10
+
+
 def test_a_choice_of_ours_is_said():
     told = positive_note(None, ("a", "b"), (5, 5))[0]
     assert "'b', the greater of two equally frequent ones (5 of 10 rows)" in told
@@ -186,9 +194,12 @@ def test_labels_that_differ_only_by_blanks_or_case_are_refused(labels):
     assert all(repr(label) in str(refused.value) for label in labels[:2])
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [["01", "1"], ["inf", "0"], ["1e400", "0"], ["1" * 5000, "0"], ["1" * 20, "0"], ["1_0"]],
-)
-def test_what_no_float_holds_stays_text(texts):
-    assert label_values(texts) == texts
+KINDS = [(["-1", "+1"], [-1, 1]), (["0.0", " 1.0"], [0.0, 1.0]), (["False", "TRUE"], [False, True])]
+NAMES = [["01", "1"], ["inf", "0"], ["1e400", "0"], ["1" * 5000, "0"], ["1" * 20, "0"], ["1_0"]]
+
+
+@pytest.mark.parametrize(("texts", "labels"), [*KINDS, *((names, names) for names in NAMES)])
+def test_labels_have_a_kind_unless_no_float_holds_them(texts, labels):
+    found = label_values(texts)
+    assert found == labels
+    assert list(map(type, found)) == list(map(type, labels))

@@ -62,8 +62,7 @@ _GAPS = {"-", "–", "—", ".", "k.A.", "k. A.", "k.a.", "keine Angabe", "unbek
 _MANY_IDS, SHARED = 30, 0.05
 # Text with more distinct values than this share of the rows identifies rows, or may name people.
 _NAMING_SHARE, _DOUBTFUL_SHARE = 0.5, 0.1
-_FEW_ROWS = 20
-_MOST_SEEN = 1000
+_FEW_ROWS, _MOST_SEEN = 20, 1000
 # What the cells of a column hold; a model learns a number, or else a category.
 _HELD = {"number": "numbers", "truth": "true or false", "word": "words"}
 

@@ -32,8 +32,7 @@ from boundshift.streaming._tables import (
 
 _ENDINGS = (".csv", ".tsv", ".parquet")
 _TRUTH = {"false": False, "true": True}
-_MOST_SHOWN = 8
-_LEAST_ROWS = 10
+_MOST_SHOWN, _LEAST_ROWS = 8, 10
 # What a float holds exactly; a number that is longer, or begins with 0, is a name.
 _WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,14})")
 _NUMBER = re.compile(r"(?=.*\d)[+-]?(0|[1-9]\d{0,14})?(\.\d{0,15})?(e[+-]?\d{1,2})?", re.IGNORECASE)
@@ -252,8 +251,11 @@ def read_target(
 
 def _read_labels(cells: Any) -> Any:
     """Return a column's labels as Python values; text as the numbers that it spells."""
+    import pandas as pd
+
     found = cells.dropna().unique().tolist()
     plain = label_values(found) if all(isinstance(value, str) for value in found) else found
-    # A gap turns whole numbers into floats.
+    # A gap turns whole numbers into floats, here and in pandas' own map.
     plain = [int(v) if isinstance(v, float) and v.is_integer() else v for v in plain]
-    return cells.astype(object).map(dict(zip(found, plain, strict=True))).astype(object)
+    known = dict(zip(found, plain, strict=True))
+    return pd.Series([known.get(cell, np.nan) for cell in cells], cells.index, dtype=object)
