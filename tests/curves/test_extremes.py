@@ -4,46 +4,40 @@ import numpy as np
 import pytest
 
 from boundshift import InvalidInputError, find_boundary
+from tests.problems import two_normals
 
-ROBUST = ["blend", "logistic", "smoothed"]
-
-
-def problem():
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], [500, 50])
-    return y, rng.normal(size=550) + 2 * y
+SMOOTH = ["blend", "logistic", "smoothed"]
 
 
-@pytest.mark.parametrize("curve", ROBUST)
+@pytest.mark.parametrize("curve", SMOOTH)
 @pytest.mark.parametrize("row", [0, 540])
-@pytest.mark.parametrize("value", [-1e280, 1e280, -1e180, 1e160, -1e120, 1e38])
+@pytest.mark.parametrize("value", [-1e280, 1e280, -1e120, 1e38])
 def test_one_absurd_score_does_not_carry_the_boundary_away(curve, row, value):
-    y, s = problem()
+    y, s = two_normals(500, 50, 2.0)
     usual = find_boundary(y, s, curve=curve).threshold
     s[row] = value
     assert abs(find_boundary(y, s, curve=curve).threshold - usual) < 0.15
 
 
-@pytest.mark.parametrize("curve", [*ROBUST, "empirical", "support"])
+@pytest.mark.parametrize("curve", [*SMOOTH, "empirical", "support"])
 @pytest.mark.parametrize("factor", [1e280, 1e-280, 2.0**401, 2.0**-401])
 def test_a_common_factor_moves_the_boundary_along(curve, factor):
-    y, s = problem()
+    y, s = two_normals(500, 50, 2.0)
     usual = find_boundary(y, s, curve=curve).threshold
     assert find_boundary(y, s * factor, curve=curve).threshold / factor == pytest.approx(usual)
 
 
 def test_infinite_scores_are_refused_with_advice_that_helps():
-    y, s = problem()
+    y, s = two_normals(500, 50, 2.0)
     usual = find_boundary(y, s).threshold
     s[0] = -np.inf
     with pytest.raises(InvalidInputError, match="least and the largest of the others"):
         find_boundary(y, s)
-    finite = s[np.isfinite(s)]
-    found = find_boundary(y, np.clip(s, finite.min(), finite.max()))
+    found = find_boundary(y, np.clip(s, s[1:].min(), s[1:].max()))
     assert found.threshold == pytest.approx(usual, abs=0.1)
 
 
-@pytest.mark.parametrize("curve", ROBUST)
+@pytest.mark.parametrize("curve", SMOOTH)
 @pytest.mark.parametrize("sizes", [(50, 5), (5, 5), (500, 3), (3, 500)])
 @pytest.mark.parametrize("low", [0.0, 1e9, -1.0, 0.5])
 @pytest.mark.parametrize("steps", [1, 5, 1025])

@@ -7,7 +7,7 @@ from math import erf, sqrt
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
@@ -15,18 +15,17 @@ from sklearn.model_selection import cross_val_predict
 
 from boundshift import find_boundary
 from boundshift._scores import ScoreSample, robust_std
-from boundshift.curves import Blend, Smoothed, as_curve
+from boundshift.curves import Smoothed, as_curve
 from boundshift.rules import GMean, as_rule
+from tests.problems import many
 
 
 @cache
-def forest_scores():
-    X, y = make_classification(1200, 8, weights=[0.9], random_state=3)
-    model = RandomForestClassifier(10, random_state=0)
-    return y, cross_val_predict(model, X, y, method="predict_proba")[:, 1]
-
-
-def drawn_scores(kind):
+def problem(kind):
+    if kind == "forest":
+        X, y = make_classification(1200, 8, weights=[0.9], random_state=3)
+        model = RandomForestClassifier(10, random_state=0)
+        return y, cross_val_predict(model, X, y, method="predict_proba")[:, 1]
     rng = np.random.default_rng(5)
     y = np.repeat([0, 1], [900, 30])
     if kind == "integers":
@@ -34,16 +33,12 @@ def drawn_scores(kind):
     return y, np.where(rng.random(930) < np.where(y == 1, 0.3, 0.9), 0.0, rng.gamma(2 + y))
 
 
-PROBLEMS = {
-    "integers": lambda: drawn_scores("integers"),
-    "zero-inflated": lambda: drawn_scores("zero-inflated"),
-    "forest": forest_scores,
-}
+KINDS = ["integers", "zero-inflated", "forest"]
 
 
-@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
-def test_only_single_rows_separate_a_claim_from_the_count(problem):
-    y, s = problem()
+@pytest.mark.parametrize("kind", KINDS)
+def test_only_single_rows_separate_a_claim_from_the_count(kind):
+    y, s = problem(kind)
     found = find_boundary(y, s, curve="smoothed", rule="sum", scale="raw")
     values, counts = np.unique(s, return_counts=True)
     for k in (0, 1):
@@ -52,15 +47,14 @@ def test_only_single_rows_separate_a_claim_from_the_count(problem):
         assert abs(found.errors[k] - found.wrong[k] / len(own)) <= single + 1e-9
 
 
-@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
-def test_the_default_does_not_flag_an_atom_of_the_common_class(problem):
-    y, s = problem()
-    found = find_boundary(y, s)
-    recalls = [1 - w / n for w, n in zip(found.wrong, found.n_samples, strict=True)]
-    best = max(
-        np.sqrt(np.mean(s[y == 0] <= t) * np.mean(s[y == 1] > t)) for t in [-1.0, *np.unique(s)]
-    )
-    assert np.sqrt(recalls[0] * recalls[1]) > best - 0.03
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_default_does_not_flag_an_atom_of_the_common_class(kind):
+    y, s = problem(kind)
+
+    def g_mean(t):
+        return np.sqrt(np.mean(s[y == 0] <= t) * np.mean(s[y == 1] > t))
+
+    assert g_mean(find_boundary(y, s).threshold) > max(map(g_mean, [-1.0, *np.unique(s)])) - 0.03
 
 
 def spread_share(values, atoms, t):
@@ -76,21 +70,17 @@ def spread_share(values, atoms, t):
     return above / len(values)
 
 
+@many(40)
 @given(
     st.lists(st.integers(0, 6).map(float), min_size=8, max_size=20),
     st.lists(st.integers(3, 9).map(float), min_size=8, max_size=20),
     st.sets(st.integers(1, 400).map(lambda i: i / 40 + 0.001), min_size=3, max_size=6),
 )
-@settings(max_examples=40)
 def test_no_gap_between_distinct_scores_is_better(low, high, singles):
-    singles = sorted(singles)
-    negative, positive = low + singles[::2], high + singles[1::2]
-    sample = ScoreSample.from_labels(
-        [0] * len(negative) + [1] * len(positive), [*negative, *positive]
-    )
-    rule = GMean(tolerance=0)
-    found = Smoothed()._search(sample, rule)
-    atoms = set(sample.atoms.tolist())
+    negative, positive = low + sorted(singles)[::2], high + sorted(singles)[1::2]
+    y = np.repeat([0, 1], [len(negative), len(positive)])
+    sample = ScoreSample.from_labels(y, [*negative, *positive])
+    rule, atoms = GMean(tolerance=0), set(sample.atoms.tolist())
     points = sorted({*negative, *positive})
     best = np.inf
     for t in [points[0] - 1, *map(np.mean, itertools.pairwise(points)), points[-1] + 1]:
@@ -99,40 +89,31 @@ def test_no_gap_between_distinct_scores_is_better(low, high, singles):
         if u is None or v is None:
             return  # a class with a single row takes the pooled spread
         best = min(best, float(rule.value(np.array([u]), np.array([v]), sample.n_samples)[0]))
-    assert found.value == pytest.approx(best, abs=2e-3)  # the kernel is looked up on a grid
+    # The kernel is looked up on a grid.
+    assert Smoothed()._search(sample, rule).value == pytest.approx(best, abs=2e-3)
 
 
-def test_rows_of_tiny_atoms_are_spread():
-    rng = np.random.default_rng(0)
-    s = np.round(rng.normal(size=20000), 4)
+def test_tiny_atoms_and_weights_below_two_rows_are_spread():
+    s = np.round(np.random.default_rng(0).normal(size=20000), 4)
     assert len(ScoreSample.from_labels(np.arange(20000) % 2, s).atoms) == 0
-
-
-def test_weights_below_two_rows_make_no_atom():
-    sample = ScoreSample.from_labels(
-        [0, 0, 1, 1], [0.0, 1.0, 2.0, 3.0], sample_weight=[1.9, 2.0, 1.0, 5.0]
-    )
-    assert sample.atoms.tolist() == [1.0, 3.0]
+    weight = [1.9, 2.0, 1.0, 5.0]
+    weighted = ScoreSample.from_labels([0, 0, 1, 1], [0.0, 1.0, 2.0, 3.0], sample_weight=weight)
+    assert weighted.atoms.tolist() == [1.0, 3.0]
 
 
 def test_calibration_counts_atoms_where_they_stand():
-    y, s = drawn_scores("integers")
-    sample = ScoreSample.from_labels(y, s)
-    below, above = (as_curve("logistic").errors(sample)(np.array([t])) for t in (2.999, 3.001))
-    middle = as_curve("logistic").errors(sample)(np.array([2.5]))
+    errors = as_curve("logistic").errors(ScoreSample.from_labels(*problem("integers")))
+    middle, below, above = np.transpose(errors(np.array([2.5, 2.999, 3.001])))
     np.testing.assert_allclose(below, middle, atol=1e-12)
-    assert above[0][0] < below[0][0] - 0.05
+    assert above[0] < below[0] - 0.05
 
 
 def test_a_claim_of_the_blend_is_the_mean_of_its_parts():
-    y, s = drawn_scores("zero-inflated")
-    sample = ScoreSample.from_labels(y, s)
+    sample = ScoreSample.from_labels(*problem("zero-inflated"))
     t = np.linspace(-1, 5, 50)
-    own, pooled = (as_curve(name).errors(sample)(t) for name in ("smoothed", "logistic"))
-    for found, a, b, n in zip(
-        Blend().errors(sample)(t), own, pooled, sample.n_samples, strict=True
-    ):
-        np.testing.assert_allclose(found, n / (n + 10) * a + 10 / (n + 10) * b)
+    found, own, pooled = (as_curve(c).errors(sample)(t) for c in ("blend", "smoothed", "logistic"))
+    for blend, a, b, n in zip(found, own, pooled, sample.n_samples, strict=True):
+        np.testing.assert_allclose(blend, n / (n + 10) * a + 10 / (n + 10) * b)
 
 
 def test_atoms_above_every_score_of_a_part_are_no_obstacle():
@@ -140,7 +121,6 @@ def test_atoms_above_every_score_of_a_part_are_no_obstacle():
     rng = np.random.default_rng(0)
     part = ScoreSample.from_labels(np.repeat([0, 1], 30), rng.normal(size=60) + np.arange(60) / 30)
     kept = replace(part, given_atoms=np.array([50.0]))
-    found = as_curve("smoothed").solve(kept, as_rule("sum")).found
-    alone = as_curve("smoothed").solve(part, as_rule("sum")).found
+    found, alone = (as_curve("smoothed").solve(x, as_rule("sum")).found for x in (kept, part))
     # The same claims, judged between scores instead of anywhere on the line.
     assert found.errors == pytest.approx(alone.errors, abs=0.05)

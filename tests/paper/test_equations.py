@@ -130,25 +130,19 @@ def test_iid_error_is_the_chance_of_a_new_extreme():
     assert equations.iid_error(4) == pytest.approx(beyond, abs=4 * (0.2 * 0.8 / 40_000) ** 0.5)
 
 
-def test_mean_deviation_is_theorem_2_and_holds_on_bounded_scores():
+def test_bounds_of_distances_add_the_deviation_of_theorem_2():
+    deviation = equations.mean_deviation(0.7, 30, 0.05)
     expected = mpmath.mpf("0.7") / mpmath.sqrt(30) * (2 + mpmath.sqrt(2 * mpmath.log(20)))
-    assert equations.mean_deviation(0.7, 30, 0.05) == pytest.approx(float(expected), rel=1e-14)
+    assert deviation == pytest.approx(float(expected), rel=1e-14)
     # Hoeffding without the constant 2, for a support of radius 1, one side.
     means = np.random.default_rng(1).uniform(-1, 1, (5000, 20)).mean(axis=1)
     assert np.mean(means > equations.mean_deviation(1.0, 20, 0.05, constant=0.0)) <= 0.05
-
-
-def test_radii_and_boundary_add_the_deviation():
-    deviation = equations.mean_deviation(0.7, 30, 0.05)
     low, high = equations.distance_bounds(0.4, 0.7, 30, 0.05)
     assert (low, high) == pytest.approx((0.4 - deviation, 0.4 + deviation), rel=1e-12)
     # A fresh point uses the triangle inequality twice.
     fresh = equations.fresh_point_distance(0.7, 0.7, 30, 0.05)
     assert fresh == pytest.approx(0.7 + 2 * deviation)
     assert equations.boundary(-1.5, 0.7, 30, 0.05) == pytest.approx(-0.8 + deviation, rel=1e-14)
-
-
-def test_slack_loss_adds_the_price_of_all_slack():
     assert equations.slack_loss(0.25, [1, 0, 2.5], 0.1) == pytest.approx(0.6, rel=1e-14)
 
 

@@ -53,19 +53,18 @@ def test_floors_that_are_promised_hold_together_as_often_as_stated():
     assert np.mean(kept) >= 0.8 - 2 * np.sqrt(0.16 / len(kept))
 
 
-def test_a_floor_beyond_reach_is_named():
-    rng = np.random.default_rng(2)
-    rows = ClassRows(*draw((200, 100, 100), rng))
-    found = promise_floors(rows, ClassFloors(recall={"a": 0.97, "b": 0.97}), ["a", "b", "c"])
+@pytest.mark.parametrize(
+    ("sizes", "recall", "said"),
+    [
+        ((200, 100, 100), {"a": 0.97, "b": 0.97}, "below its floor 0.97"),
+        ((200, 100, 20), {"c": 0.9}, "takes 29 rows of it"),
+    ],
+)
+def test_a_floor_beyond_reach_is_named(sizes, recall, said):
+    rows = ClassRows(*draw(sizes, np.random.default_rng(2)))
+    found = promise_floors(rows, ClassFloors(recall=recall), ["a", "b", "c"])
     assert found.status is Status.UNMET
-    assert "below its floor 0.97" in found.detail
-
-
-def test_too_few_rows_are_counted():
-    rows = ClassRows(*draw((200, 100, 20), np.random.default_rng(3)))
-    found = promise_floors(rows, ClassFloors(recall={"c": 0.9}), ["a", "b", "c"])
-    assert found.status is Status.UNMET
-    assert "takes 29 rows of it" in found.detail
+    assert said in found.detail
 
 
 def table(sizes, names, rng=0):

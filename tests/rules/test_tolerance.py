@@ -14,28 +14,6 @@ from tests.problems import many, two_normals
 TOLERANCE = 0.05
 
 
-def walk_by_hand(y, s, tolerance):
-    """Return the largest gap, from the best one upwards, whose G-mean is nearly the best."""
-    points = sorted(set(s.tolist()))
-    cuts = [points[0] - 1, *[(a + b) / 2 for a, b in itertools.pairwise(points)], points[-1] + 1]
-    values = [np.sqrt(np.mean(s[y == 0] <= t) * np.mean(s[y == 1] > t)) for t in cuts]
-    best = max(values)
-    ends = []
-    for place in (i for i, value in enumerate(values) if value >= best - 1e-12):
-        while place + 1 < len(cuts) and values[place + 1] >= best - tolerance - 1e-12:
-            place += 1
-        ends.append(place)
-    return {np.sum(s[y == 0] > cuts[place]) for place in ends}
-
-
-def test_a_gap_between_the_classes_is_left_as_it_is():
-    y = np.repeat([0, 1], [1000, 8])
-    s = np.concatenate([np.linspace(-1, 1, 1000), np.linspace(9, 11, 8)])
-    for curve in ("empirical", "blend", "logistic", "smoothed"):
-        alone, near = (find_boundary(y, s, curve=curve, rule=GMean(t)).threshold for t in (0, 0.02))
-        assert near == alone
-
-
 @many(150)
 @given(st.integers(0, 2**32 - 1))
 def test_counts_by_hand_agree(seed):
@@ -44,9 +22,17 @@ def test_counts_by_hand_agree(seed):
     s = np.round(rng.normal(size=len(y)) + 1.5 * y, rng.integers(0, 3))
     if np.median(s[y == 1]) <= np.median(s[y == 0]):
         return
+    points = np.unique(s)
+    cuts = [points[0] - 1, *(points[1:] + points[:-1]) / 2, points[-1] + 1]
+    values = [np.sqrt(np.mean(s[y == 0] <= t) * np.mean(s[y == 1] > t)) for t in cuts]
+    least = max(values) - TOLERANCE * (1 - np.sum(y == 1) / np.sum(y == 0)) - 1e-12
+    ends = []  # from each best gap upwards, while the G-mean is nearly the best
+    for place in (i for i, value in enumerate(values) if value >= max(values) - 1e-12):
+        while place + 1 < len(cuts) and values[place + 1] >= least:
+            place += 1
+        ends.append(np.sum(s[y == 0] > cuts[place]))
     found = find_boundary(y, s, curve="empirical", rule=GMean(tolerance=TOLERANCE))
-    fading = 1 - np.sum(y == 1) / np.sum(y == 0)
-    assert found.wrong[0] in walk_by_hand(y, s, TOLERANCE * fading)
+    assert found.wrong[0] in ends
 
 
 @pytest.mark.parametrize(
@@ -59,18 +45,15 @@ def test_the_tolerance_is_used_up_and_not_exceeded(curve, tolerance):
     near = find_boundary(y, s, curve=curve, rule=GMean(tolerance=tolerance))
     assert near.threshold > best.threshold
     assert near.errors[0] < best.errors[0]
-    assert best.loss < near.loss <= best.loss + tolerance + 1e-12
-    assert near.loss > best.loss + tolerance / 3
+    assert best.loss + tolerance / 3 < near.loss <= best.loss + tolerance + 1e-12
 
 
-@pytest.mark.parametrize("curve", ["empirical", "blend"])
-def test_mirrored_problems_stay_mirrored(curve):
-    y, s = two_normals(180, 20, 2.0)
-    there = find_boundary(y, s, curve=curve).threshold
-    assert find_boundary(1 - y, -s, curve=curve).threshold == pytest.approx(-there, abs=1e-9)
-
-
-def test_equally_frequent_classes_have_no_tolerance():
+def test_a_gap_between_the_classes_and_equally_frequent_classes_have_no_tolerance():
+    y = np.repeat([0, 1], [1000, 8])
+    s = np.concatenate([np.linspace(-1, 1, 1000), np.linspace(9, 11, 8)])
+    for curve in ("empirical", "blend", "logistic", "smoothed"):
+        alone, near = (find_boundary(y, s, curve=curve, rule=GMean(t)).threshold for t in (0, 0.02))
+        assert near == alone
     y, s = two_normals(100, 100, 2.0)
     plain, wide = (find_boundary(y, s, rule=GMean(tolerance=t)).threshold for t in (0, 0.1))
     assert plain == wide
@@ -83,7 +66,6 @@ def test_a_growing_majority_takes_no_recall_from_the_rare_class(n):
     recalls = []
     for _ in range(10):
         s = np.concatenate([rng.normal(0, 1, n), positive])
-        y = np.repeat([0, 1], [n, 20])
-        t = find_boundary(y, s, curve="blend").threshold
+        t = find_boundary(np.repeat([0, 1], [n, 20]), s, curve="blend").threshold
         recalls.append(np.mean(rng.normal(3, 1, 20_000) > t))
     assert np.mean(recalls) > 0.9

@@ -85,7 +85,8 @@ class ErrorCurve(Settings, ABC):
         """Return the boundary at which the rule on this curve is least."""
         if isinstance(rule, Floors):
             self.check_floors(rule)
-            return solution_of_floors(sample, *self._search_floors(sample, rule))
+            found, missed = self._search_floors(sample, rule)
+            return solution_of_floors(sample, found, bool(missed), missed)
         return Solution(self._search(sample, rule), status_of(sample))
 
     def check_floors(self, rule: Floors) -> None:
@@ -124,12 +125,11 @@ def status_of(sample: ScoreSample) -> Status:
     return Status.LONE_ROW if min(sample.n_samples) == 1 else Status.OPTIMAL
 
 
-def solution_of_floors(sample: ScoreSample, found: Found, missed: str, kept: str = "") -> Solution:
+def solution_of_floors(sample: ScoreSample, found: Found, missed: bool, detail: str) -> Solution:
     """Return whether floors are met, and as a remark what the scores are like."""
     status = status_of(sample)
     remarks = () if status is Status.OPTIMAL else (status,)
-    met = Status.UNMET if missed else Status.OPTIMAL
-    return Solution(found, met, remarks, detail=missed or kept)
+    return Solution(found, Status.UNMET if missed else Status.OPTIMAL, remarks, detail=detail)
 
 
 @dataclass(frozen=True)

@@ -127,13 +127,8 @@ def most_wrong_rows(cluster: IndexArray, most: float, delta: float) -> int:
 
 def refutes_counts(wrong: int, n: int, mean: float, delta: float) -> bool:
     """Return whether n clusters, some wrong as a whole and the others right, refute a mean."""
-    capital = [
-        math.log(weight)
-        + (n - wrong) * math.log(1.0 - c + c / (1.0 - mean))
-        + (wrong * math.log(1.0 - c) if wrong and c < 1.0 else -math.inf if wrong else 0.0)
-        for weight, c in choose_bets(mean, n, delta)
-    ]
-    return bool(np.logaddexp.reduce(capital) >= -1e-12)
+    x = np.repeat([1.0, 0.0], [wrong, n - wrong])
+    return _evidence(mean, x, choose_bets(mean, n, delta), None) >= -1e-12
 
 
 def order_clusters(
@@ -182,20 +177,20 @@ class Betting(ConfidenceCurve):
 
         found = search_gaps(errors, rule, sample)
         counts = [int(k[0]) for k in sample.count_wrong(np.array([found.threshold]))]
-        claims = []
-        for ids, k, share, limit in zip(clusters, counts, most, allowed, strict=True):
-            bound = bound_mean(cluster_means(np.arange(len(ids)) < k, ids), each)
-            claims.append(share if share < 1.0 and k <= limit else bound)
-        unmet = rule.missed(claims[0], claims[1], sample.n_samples)
-        found = found._replace(errors=(claims[0], claims[1]))
+        first, second = (
+            share
+            if share < 1.0 and k <= limit
+            else bound_mean(cluster_means(np.arange(len(ids)) < k, ids), each)
+            for ids, k, share, limit in zip(clusters, counts, most, allowed, strict=True)
+        )
+        unmet = rule.missed(first, second, sample.n_samples)
         numbers = len(np.unique(clusters[0])), len(np.unique(clusters[1]))
         said = f"Rates are averages over {numbers[0]} negative and {numbers[1]} positive clusters."
-        kept = f"Every floor is kept with {self.confidence:g} confidence."
-        missed = ""
+        text = f"Every floor is kept with {self.confidence:g} confidence."
         if unmet:
             text = describe_unmet(rule, unmet, numbers, self.delta).replace(" rows", " clusters")
-            missed = f"{text} {said}"
-        return solution_of_floors(sample, found, missed, f"{kept} {said}")
+        found = found._replace(errors=(first, second))
+        return solution_of_floors(sample, found, bool(unmet), f"{text} {said}")
 
 
 def choose_bets(mean: float, n: int, delta: float) -> Bets:

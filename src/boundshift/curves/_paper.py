@@ -596,8 +596,7 @@ class SupportRadius(ErrorCurve):
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
-    def __repr__(self) -> str:
-        return changed_repr(self)
+    __repr__ = changed_repr
 
     @classmethod
     def paper(cls, **changes: Any) -> Self:

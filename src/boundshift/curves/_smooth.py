@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,14 +31,6 @@ _MOST_CELLS = 1 << 14  # on each side of the middle
 _REACH = 3  # spreads beyond the medians: one row far away must not turn the calibration
 RIDGE = 1e-6
 _MOST_STEPS = 100
-
-
-def _count_above(
-    atoms: FloatArray, counts: NDArray[np.floating | np.integer], side: Literal["left", "right"]
-) -> Tail:
-    """Return the function from boundaries to the count above them, "left": at them too."""
-    above = np.append(np.cumsum(counts[::-1])[::-1], 0.0)
-    return lambda t: np.asarray(above[np.searchsorted(atoms, t, side=side)])
 
 
 @dataclass(frozen=True)
@@ -79,25 +71,24 @@ class Smoothed(PairCurve):
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
         """Return the function from boundaries to the claimed error rates (negative, positive)."""
-        atoms = sample.atoms
-        # A row at the boundary is negative: below it for one class, beyond it for the other.
-        negative = self._share_above(sample.negative, atoms, sample.pooled_std, "right")
-        mirrored = sample.positive.mirrored()
-        positive = self._share_above(mirrored, -atoms[::-1], sample.pooled_std, "left")
-        return lambda t: (negative(t), positive(-t))
+        atoms, classes = sample.atoms, (sample.negative, sample.positive)
+        counts = [c.count_at_most(atoms) - c.count_below(atoms) for c in classes]
+        above, below = _sums(counts[0][::-1])[::-1], _sums(counts[1])
+        rest: list[Any] = [c.without(atoms) if len(atoms) else c for c in classes]
+        pooled, n = sample.pooled_std, sample.n_samples
+        upper = None if rest[0] is None else self.tail(rest[0], pooled)
+        lower = None if rest[1] is None else self.tail(rest[1].mirrored(), pooled)
 
-    def _share_above(
-        self, scores: Scores, atoms: FloatArray, pooled: float, side: Literal["left", "right"]
-    ) -> Tail:
-        """Return the share above boundaries: atoms as they are, the other rows by `tail`."""
-        if not len(atoms):
-            return self.tail(scores, pooled)
-        at_atoms = scores.count_at_most(atoms) - scores.count_below(atoms)
-        above, rest = _count_above(atoms, at_atoms, side), scores.without(atoms)
-        if rest is None:
-            return lambda t: np.clip(above(t) / scores.n, 0.0, 1.0)
-        spread = self.tail(rest, pooled)
-        return lambda t: np.clip((above(t) + rest.n * spread(t)) / scores.n, 0.0, 1.0)
+        def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
+            place = np.searchsorted(atoms, t, side="right")  # a row at the boundary is negative
+            negative, positive = above[place], below[place]
+            if upper is not None:
+                negative = negative + rest[0].n * upper(t)
+            if lower is not None:
+                positive = positive + rest[1].n * lower(-t)
+            return np.clip(negative / n[0], 0.0, 1.0), np.clip(positive / n[1], 0.0, 1.0)
+
+        return at
 
     def tail(self, scores: Scores, pooled: float) -> Tail:
         """Return the function from boundaries to the smoothed share of a class above them.
@@ -169,13 +160,13 @@ class Logistic(PairCurve):
         own, at_own = np.split(rows * probability, [size])
         total, own_total = other.sum() + at_other.sum(), own.sum() + at_own.sum()
         above, below = _amount_above(other), own.sum() - _amount_above(own)
-        atoms_above = _count_above(atoms, at_other, "right")
-        atoms_below = _count_above(-atoms[::-1], at_own[::-1], "left")
+        atoms_above, atoms_below = _sums(at_other[::-1])[::-1], _sums(at_own)
 
         def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
+            place = np.searchsorted(atoms, t, side="right")  # a row at the boundary is negative
             right = np.interp(t - middle, nodes, above, left=other.sum(), right=0.0)
             left = np.interp(t - middle, nodes, below, left=0.0, right=own.sum())
-            negative, positive = right + atoms_above(t), left + atoms_below(-t)
+            negative, positive = right + atoms_above[place], left + atoms_below[place]
             return np.clip(negative / total, 0.0, 1.0), np.clip(positive / own_total, 0.0, 1.0)
 
         return at
@@ -240,13 +231,18 @@ def _fit(x: FloatArray, counts: FloatArray) -> FloatArray:
     return np.asarray(slope * x + shift)
 
 
+def _sums(counts: NDArray[Any]) -> FloatArray:
+    """Return the count before each atom, and of all at the end."""
+    return np.append(0.0, np.cumsum(counts))
+
+
 def _amount_above(weight: FloatArray) -> FloatArray:
     """Return the weight above each node, half of its own included."""
     return np.asarray(np.cumsum(weight[::-1])[::-1] - weight / 2)
 
 
 @dataclass(frozen=True)
-class Blend(PairCurve):
+class Blend(Logistic):
     r"""Smoothed error of a class, shrunk towards the calibration of all rows where it has few.
 
     .. math:: U_i(t) = \frac{n_i}{n_i + m}\, U_i^{\text{smoothed}}(t)
@@ -271,7 +267,6 @@ class Blend(PairCurve):
     """
 
     name = "blend"
-    claim = Claim.AVERAGE_CASE
 
     rows: float = 10.0
 
@@ -281,19 +276,15 @@ class Blend(PairCurve):
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
         """Return the function from boundaries to the claimed error rates (negative, positive)."""
-        own, pooled = Smoothed().errors(sample), Logistic().errors(sample)
+        own, pooled = Smoothed().errors(sample), super().errors(sample)
         return shrunk(own, pooled, sample.n_samples, self.rows)
-
-    def bends(self, sample: ScoreSample) -> FloatArray:
-        """Return the scores at which the calibration bends."""
-        return Logistic().bends(sample)
 
 
 def shrunk(
     own: ErrorsAt, pooled: ErrorsAt, n_samples: tuple[float, float], rows: float
 ) -> ErrorsAt:
     """Return a class's own errors, shrunk towards pooled ones as if these were of some rows."""
-    first, second = (n / (n + rows) for n in n_samples)
+    first, second = n_samples[0] / (n_samples[0] + rows), n_samples[1] / (n_samples[1] + rows)
 
     def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
         (a, b), (c, d) = own(t), pooled(t)

@@ -46,6 +46,7 @@ _OTHER_NAMES = {
     "mcc": ("matthews_corrcoef",),
     "kappa": ("cohen_kappa", "cohen_kappa_score"),
 }
+_KNOWN = NAMED | {other: NAMED[name] for name, names in _OTHER_NAMES.items() for other in names}
 # Rules that a name alone does not define.
 _NEEDS = {
     "class-floors": "floors: pass ClassFloors(recall={'rare': 0.9}), for example",
@@ -67,5 +68,4 @@ def as_rule(rule: str | Rule) -> Rule:
     """
     if isinstance(rule, str) and rule in _NEEDS:
         raise InvalidInputError(f"`rule` {rule!r} must have {_NEEDS[rule]}, got the name alone.")
-    others = {other: NAMED[name] for name, names in _OTHER_NAMES.items() for other in names}
-    return as_object("rule", rule, Rule, NAMED | others)
+    return as_object("rule", rule, Rule, _KNOWN)

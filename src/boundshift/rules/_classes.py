@@ -206,8 +206,7 @@ class ClassFloors(ClassRule):
         as_choice("then", self.then, ("g-mean", "sum", "minimax"))
         as_share("confidence", self.confidence)
 
-    def __repr__(self) -> str:
-        return changed_repr(self)
+    __repr__ = changed_repr
 
     def losses(self, labels: Sequence[Any]) -> FloatArray:
         """Return 1 for every mistake."""

@@ -125,8 +125,7 @@ class Floors(Rule):
                 "Use it with precision, npv or flagged."
             )
 
-    def __repr__(self) -> str:
-        return changed_repr(self)
+    __repr__ = changed_repr
 
     @property
     def asked(self) -> dict[str, float]:
