@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from boundshift._boundary import choose_claims
 from boundshift._promises.certificate import Certificate
-from boundshift._promises.certify import certify
+from boundshift._promises.certify import certify, certify_by_folds
 from boundshift._promises.zone import Zone, find_zone
 from boundshift._result.boundary import Boundary
 from boundshift._typing import FloatArray, IndexArray
@@ -350,25 +350,33 @@ default="auto"
                 f"`classes_` must be two for one class to be positive, got {len(self.classes_)}. "
                 "Use predict_proba and biases_."
             )
+        return self._positive_of(self.estimator_, self._response, X)
+
+    def _positive_of(self, model: Any, response: Any, X: Any) -> FloatArray:
+        """Return the positive class's scores by a model."""
         if self.boundary_.scale == "probability":
-            found = read_response(self.estimator_, X, "predict_proba", self.classes_)
+            found = read_response(model, X, "predict_proba", self.classes_)
             return np.asarray(found[:, self._positive_column])
-        scores = np.asarray(self._response.read(self.estimator_, X, self.classes_))
+        scores = np.asarray(response.read(model, X, self.classes_))
         return scores if self._positive_column == 1 else -scores
 
     @property
     def _positive_column(self) -> int:
         return int(self.boundary_.labels[1] == self.classes_[1])
 
-    def certify(self, X: Any, y: Any, confidence: float = 0.95, **options: Any) -> Certificate:
+    def certify(
+        self, X: Any, y: Any = None, confidence: float = 0.95, **options: Any
+    ) -> Certificate:
         """Bound each class's error rate, on rows that ``fit`` has not seen.
 
         Parameters
         ----------
         X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
             Rows used for nothing else.
-        y : array-like of shape (n_samples,)
-            Their labels.
+        y : array-like of shape (n_samples,), default=None
+            Their labels. None: rows without labels bound the more frequent class's error rate, if
+            the mean of the folds' models is deployed (``ensemble=True``). They show how often it
+            decides otherwise than the models of the folds, which were tested on labelled rows.
         confidence : float, default=0.95
             Between 0 and 1.
         **options : dict
@@ -391,6 +399,8 @@ default="auto"
         'certified'
         """
         check_is_fitted(self)
+        if y is None:
+            return self._certify_unlabelled(X, confidence, options)
         X, y = self._check_known(X, y)
         if len(self.classes_) == 2:
             found = certify(y, self.positive_scores(X), self.boundary_, confidence, **options)
@@ -404,8 +414,34 @@ default="auto"
             number, labels = np.searchsorted(self.classes_, y), tuple(self.classes_.tolist())
             is_wrong = self.predict(X) != y
             found = certify_rows(number, is_wrong, labels, confidence=confidence, **options)
-        is_paid = options.get("chosen_here", False) and self._is_prefit
+        is_paid = bool(options.get("chosen_here", False)) and self._is_prefit
         reason = "" if is_paid else self._warn_of_reuse(X, y)
+        return replace(found, status="nominal", reason=reason) if reason else found
+
+    def _certify_unlabelled(
+        self, X: Any, confidence: float, options: Mapping[str, Any]
+    ) -> Certificate:
+        """Return the certificate of the more frequent class, by fold models and unlabelled rows."""
+        used: Any = getattr(self, "_scored", None)
+        is_plain = used is not None and len(self.classes_) == 2 and not options
+        is_plain = is_plain and used.weights is None and used.cluster is None
+        if not is_plain or used.fold is None or used.estimators is None:
+            raise InvalidInputError(
+                "`y` must be given unless two classes without weights or groups were fitted in "
+                "this session and the mean of the folds' models is deployed, got None. Pass "
+                "labels, or fit with ensemble=True."
+            )
+        sample, t = self.deciding_sample_, self.threshold_
+        is_positive = sample.y == self.boundary_.labels[1]
+        flagged = self.positive_scores(X) > t
+        response = getattr(self.estimator_, "response", self._response)
+        by_fold = [self._positive_of(model, response, X) > t for model in self.estimators_]
+        is_wrong = (sample.scores > t) != is_positive
+        rows = (is_positive, used.fold, is_wrong, flagged, np.array(by_fold))
+        found = certify_by_folds(self.boundary_, *rows, confidence)
+        # Rows of fit are known by their labels: those of the more frequent class tell.
+        common = np.full(len(flagged), self.boundary_.labels[int(2 * is_positive.mean() > 1)])
+        reason = self._warn_of_reuse(X, common)
         return replace(found, status="nominal", reason=reason) if reason else found
 
     def find_zone(self, X: Any, y: Any, **options: Any) -> Zone:

@@ -61,8 +61,8 @@ class Certificate(Record):
         Of each bound by itself, or of all classes' bounds together if `joint`.
     method : str
         "clopper-pearson" for a boundary fixed before, "uniform" for one chosen on these rows,
-        "drawn" for rows drawn by their side of the boundary, "betting" for rows in clusters or
-        with drawing probabilities of their own.
+        "drawn" for rows drawn by their side of the boundary, "folds" for fold models and rows
+        without labels, "betting" for rows in clusters or with drawing probabilities of their own.
     status, reason : {"certified", "cross-fitted", "nominal"}, and str
         Whether the bounds hold for the deployed model, are about the models of a
         cross-validation, or come from rows that are no basis for a guarantee; and why.
@@ -86,7 +86,7 @@ class Certificate(Record):
     labels: tuple[Any, ...]
     confidence: float
     joint: bool
-    method: Literal["clopper-pearson", "uniform", "drawn", "betting"]
+    method: Literal["clopper-pearson", "uniform", "drawn", "folds", "betting"]
     status: CertificateStatus
     reason: str
     floors: tuple[float, ...]
@@ -180,8 +180,9 @@ class Certificate(Record):
     def _need_counts(self, name: str) -> None:
         if self.method not in ("clopper-pearson", "uniform"):
             raise InvalidInputError(
-                f"`{name}` must have a certificate of single rows, got one of clusters or of "
-                "drawing probabilities, whose bounds follow from no counts. Certify the rows again."
+                f"`{name}` must have a certificate of single rows, got one of clusters, of drawing "
+                "probabilities or of folds, whose bounds follow from no counts. Certify the rows "
+                "again."
             )
 
     def rate(

@@ -84,9 +84,10 @@ class Scored(NamedTuple):
 
     `y` numbers each row's class among `classes`. Scores of two classes are both probabilities, or
     one margin of the second class; for more classes there is one score per class. `rows` are the
-    places among the rows of `fit`; a row in several test parts has the mean of its scores.
-    `cluster` has the groups of the rows. `response` reads the scores of `estimator`. `guide` has
-    rows scored by fold models, if others are held out to test what they propose.
+    places among the rows of `fit`; a row in several test parts has the mean of its scores, else
+    `fold` numbers its part. `cluster` has the groups of the rows. `response` reads the scores of
+    `estimator`. `guide` has rows scored by fold models, if others are held out to test what they
+    propose.
     """
 
     y: IndexArray
@@ -98,6 +99,7 @@ class Scored(NamedTuple):
     weights: FloatArray | None
     costs: FloatArray | None
     cluster: NDArray[Any] | None
+    fold: IndexArray | None = None
     estimator: Any = None
     estimators: list[Any] | None = None
     guide: Scored | None = None
@@ -523,7 +525,9 @@ class _Trainer:
         y = np.searchsorted(self.classes, self.y[rows])
         weights, costs = (None if v is None else v[rows] for v in (params.weights, params.costs))
         given = (weights, costs, self._groups_of(rows))
-        return Scored(y, scores, response, origin, self.classes, rows, *given)
+        number = np.repeat(np.arange(len(tests)), [len(test) for test in tests])[decides]
+        fold = number[first] if len(rows) == len(place) else None
+        return Scored(y, scores, response, origin, self.classes, rows, *given, fold)
 
 
 def _deploy_mean(crossed: Scored) -> Scored:
