@@ -107,25 +107,23 @@ def test_two_rows_a_class_are_split_in_the_middle_of_equal_radii():
     assert found.threshold == pytest.approx(1.5, rel=1e-9)
 
 
-def test_one_row_of_a_class_falls_back_between_the_classes():
-    with pytest.warns(BoundaryWarning, match="only one row"):
-        found = find_boundary([0, 0, 0, 1], [0.0, 1.0, 2.0, 9.0], curve="support")
-    # What is kept at the end of the path: the two scores nearest to the median, 0 and 1.
-    assert (found.threshold, found.status) == ((1.0 + 9.0) / 2, Status.SINGLE_ROW)
-
-
-@pytest.mark.parametrize("value", [0.0, 5.1, -1e280, 1e-280])
-def test_constant_scores_have_no_boundary_but_get_a_finite_one(value):
-    with pytest.warns(BoundaryWarning, match="finds no boundary between them"):
-        found = find_boundary([0, 0, 0, 1, 1], np.full(5, value), curve="support")
-    assert (found.threshold, found.status) == (value, Status.UNINFORMATIVE)
-
-
-def test_the_default_says_that_identical_classes_are_a_guess():
-    with pytest.warns(BoundaryWarning, match="may be no better than chance"):
-        found = find_boundary([0, 0, 0, 0, 1, 1, 1, 1], [1, 2, 3, 4] * 2)
-    assert found.status is Status.CHANCE
-    assert 1 <= found.threshold <= 4
+@pytest.mark.parametrize(
+    ("y", "s", "curve", "words", "expected"),
+    [
+        # What is kept at the end of the path: the two scores nearest to the median, 0 and 1.
+        ([0, 0, 0, 1], [0, 1, 2, 9], "support", "only one row", (5.0, Status.SINGLE_ROW)),
+        *(
+            ([0, 0, 0, 1, 1], [at] * 5, "support", "finds no boundary", (at, Status.UNINFORMATIVE))
+            for at in (0.0, 5.1, -1e280, 1e-280)
+        ),
+        ([0] * 4 + [1] * 4, [1, 2, 3, 4] * 2, "empirical", "better than chance", None),
+    ],
+)
+def test_classes_that_cannot_be_told_apart_get_a_finite_boundary(y, s, curve, words, expected):
+    with pytest.warns(BoundaryWarning, match=words):
+        found = find_boundary(y, s, curve=curve)
+    assert (found.threshold, found.status) == (expected or (found.threshold, Status.CHANCE))
+    assert min(s) <= found.threshold <= max(s)
 
 
 def test_a_wider_class_in_the_same_place_is_not_said_to_be_a_guess():
@@ -212,30 +210,18 @@ def test_prediction_is_by_label_and_strictly_above(problem):
     assert predicted.tolist() == ["no", "yes", "no"]
 
 
-def words(v):
-    return [str(x) for x in v]
-
-
-def truths(v):
-    return [bool(x) for x in v]
-
-
 # Labels and scores in each container; forms of arrays are in test_rows.
 CONTAINERS = {
     "pandas shuffled index": (lambda v: pd.Series(v, index=np.arange(len(v))[::-1]), pd.Series),
     "pandas nullable": (lambda v: pd.Series(v, dtype="Int64"), pd.Series),
-    "pandas boolean": (lambda v: pd.Series(v, dtype="boolean"), pd.Series),
     "pandas categorical": (lambda v: pd.Series(v).astype("category"), pd.Series),
     "pandas string": (lambda v: pd.Series(v, dtype="string"), pd.Series),
-    "pandas arrow": (lambda v: pd.Series(v, dtype="int64[pyarrow]"), pd.Series),
     "polars": (pl.Series, pl.Series),
-    "polars categorical": (lambda v: pl.Series(words(v)).cast(pl.Categorical), pl.Series),
-    "polars boolean": (lambda v: pl.Series(truths(v)), pl.Series),
+    "polars boolean": (lambda v: pl.Series(v).cast(pl.Boolean), pl.Series),
     "polars frame": (lambda v: pl.DataFrame({"c": v}),) * 2,
     "pyarrow": (pa.array, pa.array),
     "pyarrow chunked": (lambda v: pa.chunked_array([v[:7], v[7:]]),) * 2,
-    "pyarrow boolean": (lambda v: pa.array(truths(v)), pa.array),
-    "pyarrow dictionary": (lambda v: pa.array(words(v)).dictionary_encode(), pa.array),
+    "pyarrow dictionary": (lambda v: pa.array(map(str, v)).dictionary_encode(), pa.array),
 }
 
 
@@ -272,28 +258,20 @@ def test_warning_points_at_the_caller():
 OVERLAP = ([0] * 4 + [1] * 4, [0.0, 1.0, 2.0, 8.0, 1.5, 7.0, 8.0, 9.0])
 
 
-def hopeless(**settings):
-    """Return a curve so wide that no level is feasible."""
-    return SupportRadius(gamma=100.0, constant=2.0, **settings)
-
-
-def test_fallback_of_edges_is_between_what_is_kept():
-    # Keeping two of each around the medians 1.5 and 7.5: {1, 2} and {7, 8}.
-    found = find(*OVERLAP, curve=hopeless())
-    means, radii = (1.5, 7.5), (0.5, 0.5)
-    expected = (means[0] + radii[0] + means[1] - radii[1]) / 2
-    assert (found.threshold, found.status) == (expected, Status.INFEASIBLE)
-
-
-def test_fallback_of_means_is_between_the_class_means():
-    found = find(*OVERLAP, curve=hopeless(fallback="means"))
-    assert found.threshold == pytest.approx((2.75 + 6.375) / 2)
-
-
-@pytest.mark.parametrize("value", [3, 3.25, np.float32(3.25), np.int64(-1)])
-def test_fallback_can_be_a_number(value):
-    found = find(*OVERLAP, curve=hopeless(fallback=value))
-    assert found.threshold == float(value)
+@pytest.mark.parametrize(
+    ("fallback", "expected"),
+    [
+        # Keeping two of each around the medians 1.5 and 7.5: {1, 2} and {7, 8}.
+        ("edges", (2.0 + 7.0) / 2),
+        ("means", (2.75 + 6.375) / 2),
+        (np.float32(3.25), 3.25),
+        (-1, -1.0),
+    ],
+)
+def test_the_fallback_stands_in_where_no_level_is_feasible(fallback, expected):
+    found = find(*OVERLAP, curve=SupportRadius(gamma=100.0, constant=2.0, fallback=fallback))
+    assert found.threshold == pytest.approx(expected)
+    assert found.status is Status.INFEASIBLE
 
 
 PAPER = {

@@ -95,18 +95,13 @@ def test_boundaries_tell_what_the_biases_decide(three, strategy, curve):
         assert found.geometry is None
 
 
-@pytest.mark.parametrize("strategy", ["joint", "pairwise"])
-def test_a_class_without_a_pair_keeps_a_bias_of_zero(three, strategy):
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_rows_without_a_score_and_classes_without_a_pair_decide_nothing(three, strategy):
     y, scores = three
     known = y != 2
     found = find(y[known], scores[known], strategy)
     assert found.biases[2] == 0.0
     assert set(found.boundaries) == {(0, 1)}
-
-
-@pytest.mark.parametrize("strategy", STRATEGIES)
-def test_rows_without_a_score_are_left_out(three, strategy):
-    y, scores = three
     spoiled = np.vstack([scores, np.full((4, 3), np.nan)])
     spoiled[-4:, 0] = 1.0
     labels = np.append(y, [2, 2, 2, 2])

@@ -15,7 +15,6 @@ from boundshift import (
     InvalidInputError,
     Status,
     find_boundary,
-    find_zone,
     threshold_interval,
 )
 from boundshift._scores import ScoreSample
@@ -89,22 +88,12 @@ def test_what_is_called_a_probability_must_be_one():
         find_boundary(y, [0.1, 0.2, 0.3, 0.4], scale="logit")
 
 
-def test_a_zone_is_that_of_the_log_odds():
-    y, log_odds = draw(sizes=(400, 100))
-    found, expected = find_zone(y, expit(log_odds)), find_zone(y, log_odds)
-    decided = found.predict(expit(log_odds), unsure=-1)
-    np.testing.assert_array_equal(decided, expected.predict(log_odds, unsure=-1))
-
-
 def test_an_interval_of_probabilities_is_that_of_the_log_odds():
     y, log_odds = draw()
     options = {"n_resamples": 20, "random_state": 0}
     found = threshold_interval(y, expit(log_odds), **options)
     expected = threshold_interval(y, log_odds, **options)
     assert logit(found) == pytest.approx(expected, abs=1e-6)
-    raw = threshold_interval(y, expit(log_odds), scale="raw", **options)
-    moved = threshold_interval(y, expit(log_odds) + 7, **options)
-    assert raw == pytest.approx(np.array(moved) - 7, abs=1e-9)
 
 
 def test_a_stored_boundary_keeps_its_scale():

@@ -12,17 +12,6 @@ from tests.problems import many
 FINITE = st.floats(-1e6, 1e6, allow_nan=False)
 
 
-@many(200)
-@given(st.lists(st.tuples(st.booleans(), FINITE), min_size=2, max_size=30))
-def test_each_class_gets_its_scores_in_ascending_order(rows):
-    y, s = [r[0] for r in rows], [r[1] for r in rows]
-    if len(set(y)) == 2:
-        sample = ScoreSample.from_labels(y, s)
-        positive = [sample.to_units(v) for v in sample.positive.value]
-        assert positive == sorted(v for v, t in zip(s, y, strict=True) if t)
-        assert sample.n_samples == (y.count(False), y.count(True))
-
-
 def test_input_is_left_alone():
     s = np.array([3.0, 1.0, 2.0, 0.0])
     ScoreSample.from_labels([0, 1, 0, 1], s)
