@@ -14,16 +14,10 @@ import pyarrow as pa
 import pyarrow.dataset
 import pytest
 
-from boundshift import InvalidInputError, find_boundary, streaming
+from boundshift import InvalidInputError, streaming
 from boundshift.streaming import _frames as frames
 from tests.streaming.suite import EngineSuite, assert_same_boundary, parts_of, problem
 from tests.streaming.test_files import table_of
-
-
-def chunk_of(part):
-    """Return labels, scores, and what else there is."""
-    part = dict(part)
-    return part.pop("label"), part.pop("score"), *part.values()
 
 
 class TestChunks(EngineSuite):
@@ -33,7 +27,7 @@ class TestChunks(EngineSuite):
     @pytest.fixture(params=["list", "function"])
     def frame(self, request):
         def chunks(parts):
-            made = [chunk_of(part) for part in parts]
+            made = [tuple(part.values()) for part in parts]
             return made if request.param == "list" else lambda: iter(made)
 
         return chunks
@@ -68,19 +62,17 @@ def connection():
         yield connection
 
 
-def relation_of(connection, parts):
-    """Return all parts as a table of the database."""
-    connection.register("arrow_rows", table_of(parts))
-    connection.execute("CREATE OR REPLACE TABLE scores AS SELECT * FROM arrow_rows")
-    return connection.table("scores")
-
-
 class TestDuckDB(EngineSuite):
     second = "the relation"
 
     @pytest.fixture
     def frame(self, connection):
-        return lambda parts: relation_of(connection, parts)
+        def relation(parts):
+            connection.register("arrow_rows", table_of(parts))
+            connection.execute("CREATE OR REPLACE TABLE scores AS SELECT * FROM arrow_rows")
+            return connection.table("scores")
+
+        return relation
 
 
 NULLABLE = {pa.int64(): pd.Int64Dtype(), pa.float64(): pd.Float64Dtype()}
@@ -171,17 +163,6 @@ def test_dask_arrays_become_a_frame_and_take_the_labels():
 def test_what_is_no_data_is_refused(data, connection):
     with pytest.raises(InvalidInputError, match="`data` must be"):
         streaming.scan_boundary(connection if data is duckdb else data)
-
-
-@pytest.mark.parametrize("label", ["it's", 'x"`]'])
-def test_a_frame_is_labelled_by_the_expression_of_the_boundary(connection, label):
-    y, s = problem()
-    boundary = find_boundary(np.where(y == 1, label, "no"), s, pos_label=label)
-    s = np.append(s[:50], boundary.threshold)
-    expected = [*boundary.predict(s).tolist(), None, None]
-    connection.register("given", pa.table({"score": pa.array([*s, np.nan, None])}))
-    rows = connection.table("given").select(boundary.to_sql("score", dialect="duckdb"))
-    assert [row[0] for row in rows.fetchall()] == expected
 
 
 def test_the_example_of_training_with_dask_runs(capsys, monkeypatch):

@@ -77,7 +77,7 @@ def assert_same(y, s, seed, **options):
 
 
 CASES = [(curve, rule) for curve in CURVES if curve != "support" for rule in RULES]
-CASES += [(curve, Sum()) for curve in SUPPORT]
+CASES += [(curve, Sum()) for curve in SUPPORT] + [("smoothed", Metric("f1"))]
 
 
 @pytest.mark.usefixtures("coarse")
@@ -152,10 +152,6 @@ ODD = {
 @pytest.mark.parametrize("case", ODD)
 def test_odd_scores_are_decided_as_in_memory(case, curve):
     assert_same(*ODD[case](*problem()), 0, curve=curve)
-
-
-def test_a_metric_decides_as_in_memory():
-    assert_same(*problem(), 0, curve="smoothed", rule=Metric("f1"))
 
 
 @pytest.mark.parametrize("curve", ["smoothed", "empirical", "support"])

@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
+from itertools import count
 from typing import Any, TypeVar
 
 import numpy as np
@@ -30,7 +32,7 @@ from boundshift._validation import as_choice, bad_weights, order_labels
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.streaming._cells import Cells, CellScores, Grid, Questions
 from boundshift.streaming._read import Source
-from boundshift.streaming._tally import ClassTally, ScanRequest, Tally
+from boundshift.streaming._tally import ClassTally, ScanRequest
 
 Result = TypeVar("Result")
 Progress = Callable[[str, int, int], None]
@@ -68,17 +70,12 @@ def decide_in_passes(
     as_choice("scale", scale, SCALES)
     quiet: Any = progress or (lambda *_: None)
     with draw_bars() if progress is True else nullcontext(quiet) as show:
-        passes = 0
+        numbers = count(1)
 
-        def read(request: ScanRequest) -> Tally:
-            nonlocal passes
-            passes += 1
-            name = f"pass {passes}"
-            found: Tally = source.scan(request, lambda *done: show(name, *done))
-            return found
+        def read(request: ScanRequest) -> Any:
+            return source.scan(request, partial(show, f"pass {next(numbers)}"))
 
-        scores = [chunk.counted().scores.astype(np.float64) for chunk in source.peek()]
-        peeked = np.concatenate([*scores, np.empty(0)])
+        peeked = np.concatenate([np.empty(0), *(chunk.scores for chunk in source.peek())])
         peeked = peeked[np.abs(peeked) <= LARGEST_SCORE]
         request = None
         while request is None:

@@ -18,7 +18,6 @@ from boundshift.streaming._read import (
     Chunk,
     OnProgress,
     PartSource,
-    Request,
     Roles,
     arrow,
     as_chunk,
@@ -88,7 +87,6 @@ def polars_columns(frame: Any, roles: Roles) -> PartSource:
     """Return the source of some columns of a frame, lazy or in memory."""
     import polars as pl
 
-    arrow()
     is_frame = isinstance(frame, pl.LazyFrame | pl.DataFrame)
     own = _check_columns(frame.lazy().collect_schema() if is_frame else None, frame, roles)
     rows = frame.lazy().select([pl.col(name).alias(to) for to, name in roles.items()])
@@ -126,7 +124,7 @@ class DaskSource:
         ends = sorted({0, len(self._parts) - 1}) if self._parts else []
         return list(dask.compute(*[dask.delayed(some_rows)(self._parts[i], i) for i in ends]))
 
-    def scan(self, request: Request, on_progress: OnProgress) -> Any:
+    def scan(self, request: Any, on_progress: OnProgress) -> Any:
         """Read every row once, and return what was asked for."""
         import dask
 
@@ -146,7 +144,7 @@ def _partition_chunk(part: Any, roles: Roles, i: int) -> Chunk:
     return as_chunk(*(part[name] for name in roles.values()), location=f"partition {i}")
 
 
-def _read_partition(request: Request, part: Any, roles: Roles, i: int) -> Any:
+def _read_partition(request: Any, part: Any, roles: Roles, i: int) -> Any:
     return request.tally([_partition_chunk(part, roles, i)])
 
 
@@ -179,7 +177,7 @@ class SparkSource:
         rows = self._frame.limit(PEEKED_ROWS).toArrow()
         return [table_chunk(rows, self._roles, "the first rows")]
 
-    def scan(self, request: Request, on_progress: OnProgress) -> Any:
+    def scan(self, request: Any, on_progress: OnProgress) -> Any:
         """Read every row once, and return what was asked for."""
         from pyspark.sql import functions as F  # noqa: N812
 
@@ -191,7 +189,7 @@ class SparkSource:
         return total
 
 
-def _tally_on_worker(roles: Roles, request: Request, batches: Iterable[Any]) -> Iterator[Any]:
+def _tally_on_worker(roles: Roles, request: Any, batches: Iterable[Any]) -> Iterator[Any]:
     """Yield the tally of a partition."""
     filled = (batch for batch in batches if len(batch))
     yield _packed(

@@ -66,10 +66,6 @@ class Chunk:
         weights = None if self.weights is None else self.weights[which]
         return replace(self, labels=self.labels[which], scores=self.scores[which], weights=weights)
 
-    def counted(self) -> Chunk:
-        """Return the rows whose weight is not 0."""
-        return self if self.weights is None else self.take(self.weights != 0)
-
     def has(self, label: object) -> BoolArray:
         """Return whether each row has a label."""
         if self.names is None:
@@ -215,13 +211,6 @@ def read_once(data: object, remedy: str) -> InvalidInputError:
 # --- Which engine reads ---------------------------------------------------------------------------
 
 
-class Request(Protocol):
-    """What to find out in one pass."""
-
-    def tally(self, chunks: Iterable[Chunk]) -> Any:
-        """Return what is found in some chunks; findings of different rows have a ``merge``."""
-
-
 class Source(Protocol):
     """Labelled scores that are read in passes, the same rows in each."""
 
@@ -230,8 +219,8 @@ class Source(Protocol):
     def peek(self) -> Iterable[Chunk]:
         """Return a few rows, for a first idea of the scores; there may be none."""
 
-    def scan(self, request: Request, on_progress: OnProgress) -> Any:
-        """Read every row once, and return what was asked for."""
+    def scan(self, request: Any, on_progress: OnProgress) -> Any:
+        """Read every row once, and return what was asked for: the tally of a `ScanRequest`."""
 
 
 def read(data: Any, label: str, score: str, weight: str | None = None, element: int = -1) -> Source:
@@ -287,7 +276,7 @@ class PartSource:
         first = [next((chunk for chunk in parts[i]() if len(chunk)), None) for i in which]
         return [chunk.take(slice(PEEKED_ROWS)) for chunk in first if chunk is not None]
 
-    def scan(self, request: Request, on_progress: OnProgress) -> Any:
+    def scan(self, request: Any, on_progress: OnProgress) -> Any:
         """Read every row once, a few runs ahead of the merging, and merge tallies in order.
 
         A run of parts or chunks has one tally, since a new one costs as much as many rows.
