@@ -51,17 +51,6 @@ def upper(wrong, n, delta):
     return 1.0 if wrong >= n else float(beta.isf(delta, wrong + 1, n - wrong))
 
 
-def next_wrong(wrong, n, m=100):
-    """Return the most wrong rows among m more, by exact hypergeometric sums of whole numbers."""
-
-    def chance(more):
-        among = range(max(0, wrong + more - m), wrong + 1)
-        ways = sum(math.comb(n, i) * math.comb(m, wrong + more - i) for i in among)
-        return Fraction(ways, math.comb(n + m, wrong + more))
-
-    return max((more for more in range(m + 1) if chance(more) > DELTA), default=0)
-
-
 def percent(part, whole=1):
     """Return a share in percent: of counts exactly, ties to even."""
     exact = isinstance(part, int | np.integer) and isinstance(whole, int | np.integer)
@@ -152,11 +141,8 @@ class Judged:
             percent(a, a + b) for a, b in ((hits, flagged), (hits_before, flagged_before))
         )
         change_in_precision = "" if now == before else f" instead of {before}"
-        if change_in_precision and hits_before + flagged_before < 20:
-            change_in_precision = (
-                f"; before, {hits_before} of {hits_before + flagged_before} flagged {unit} were "
-                "hits"
-            )
+        if hits_before + flagged_before < 20:
+            change_in_precision = ""
         instead = "" if alarms == alarms_before else f" instead of {alarms_before}"
         return (
             f"Of {base:,} {positives} the shifted model is expected to miss "
@@ -181,56 +167,23 @@ class Judged:
         return self.floor_goal(wish, floor, self.n[1] - self.wrong(self.threshold)[1], self.n[1])
 
     def cost_goal(self, alarm, miss, positives):
-        """Return the sentences of a cost: what is wished, spent, bounded, and the difference."""
+        """Return the sentences of a cost: what is wished, spent and bounded."""
         prices = (alarm * (1 - self.share), miss * self.share)
         wrong = [self.wrong(t) for t in (self.threshold, self.own)]
         spent = [1000 * (alarm * u + miss * v) / sum(self.n) for u, v in wrong]
         top = 1000 * sum(
-            price * upper(k, n, DELTA / 3)
+            price * upper(k, n, DELTA / 2)
             for price, k, n in zip(prices, wrong[0], self.n, strict=True)
         )
         digits = 10.0 ** (math.floor(math.log10(top)) - 3)
         top = math.ceil(top / digits) * digits
         lower = spent[0] < spent[1]
-        low, high = self.cost_interval(prices)
-        chance = ", so it may be chance" if low <= 0 <= high else ""
         return (
             f"Goal: the least cost, where a miss costs {miss} and a false alarm {alarm}. "
             f"{'Lower' if lower else 'Higher'} cost: 1,000 decisions cost {amount(spent[0])} "
             f"on the test rows instead of {amount(spent[1])} at the model's own threshold; "
             f"in the long run, where {percent(*self.among)} are "
-            f"{positives}, at most {amount(top)} with 95% confidence. The difference lies between "
-            f"{amount(low)} and {amount(high)} (95%){chance}."
-        )
-
-    def cost_interval(self, prices):
-        """Return the interval of the difference, by the rows that both decide otherwise."""
-        now, before = ((self.s > t) != self.y for t in (self.threshold, self.own))
-        ends = [0.0, 0.0]
-        for of_class, price, n in zip((~self.y, self.y), prices, self.n, strict=True):
-            broken = int(np.sum(now & ~before & of_class))
-            fixed = int(np.sum(before & ~now & of_class))
-            for i, (more, fewer) in enumerate(((fixed, broken), (broken, fixed))):
-                ends[i] += price * (
-                    upper(more, n, DELTA / 8) - (1 - upper(n - fewer, n, DELTA / 8))
-                )
-        return -1000 * ends[0], 1000 * ends[1]
-
-    def claims(self, positives, negatives):
-        """Return both bounds."""
-        flagged, missed = self.wrong(self.threshold)
-        for k, n, verb, who in (
-            (missed, self.n[1], "misses", positives),
-            (flagged, self.n[0], "flags", negatives),
-        ):
-            yield (
-                f"The shifted model {verb} at most {most(upper(k, n, DELTA))} of {who} in the long "
-                f"run (95% confidence; {k:,} of {n:,} seen)."
-            )
-        yield (
-            f"Of the next 100 {positives}, at most {next_wrong(missed, self.n[1])} are missed, and "
-            f"of the next 100 {negatives}, at most {next_wrong(flagged, self.n[0])} are flagged, "
-            "each with 95% confidence."
+            f"{positives}, at most {amount(top)} with 95% confidence."
         )
 
     def findings(self, positives, negatives):
@@ -239,13 +192,10 @@ class Judged:
         area = sk.roc_auc_score(self.y, self.s)
         yield f"in {round(100 * area)} of 100 such pairs"
         yield "By chance it would in 50"
-        alarmed, found, _ = sk.roc_curve(self.y, self.s, drop_intermediate=False)
-        best = float(np.min(alarmed + 1 - found)) / 2
-        yield f"No threshold does better than {percent(best)} errors"
         both = upper(flagged, self.n[0], DELTA / 2) + upper(missed, self.n[1], DELTA / 2)
         yield (
-            f"With 95% confidence, the shares of {positives} missed and of {negatives} flagged add "
-            f"up to at most {most(both)} in the long run. By chance they add up to 100%"
+            "With 95% confidence, the shares of each class decided wrongly add up to at most "
+            f"{most(both)} in the long run. By chance they add up to 100%"
         )
         right = (self.n[1] - missed) / (self.n[1] - missed + flagged)
         base = 100 if right >= 0.0095 else 1000
@@ -282,7 +232,7 @@ class Judged:
         alarms, misses = upper(flagged, self.n[0], DELTA / 3), upper(missed, self.n[1], DELTA / 3)
         kept = self.share * (1 - misses)
         sure = kept / (kept + (1 - self.share) * alarms)
-        deciding, wrong = self.boundary["n_samples"], self.boundary["wrong"]
+        deciding, wrong = self.boundary["n_samples"], (flagged, missed)
         yield f"threshold chosen on {deciding[1]:,} {positives}, {deciding[0]:,} {negatives}"
         yield f"tested on {rows:,} other {unit}"
         yield f"Measured on {rows:,} test rows."
@@ -306,7 +256,7 @@ class Judged:
         )
         yield f"alarms per 1,000 {unit} {1000 * (hits + flagged) / rows:.1f} hits"
         for i, who in ((1, positives), (0, negatives)):
-            yield f"{who} {deciding[i]:,} rows" + (
+            yield f"{who} {self.n[i]:,} rows" + (
                 f", {wrong[i]:,} on the wrong side" if wrong[i] else ""
             )
         yield f"Shifted boundary {short(self.threshold)}"
@@ -320,28 +270,24 @@ class Judged:
         """Return what is said of the model's own probabilities, in groups of equal size."""
         order = np.argsort(self.probability, kind="stable")
         said, true = self.probability[order], self.y[order]
-        count = min(max(len(said) // 20, 1), 10)
-        at = np.linspace(0, len(said), count + 1).round().astype(int)[1:-1]
-        borders = sorted({int(np.sum(said < said[i])) for i in at} - {0})
-        groups = list(zip([0, *borders], [*borders, len(said)], strict=True))
-        off = 0
-        for a, b in groups:
-            k, n = int(true[a:b].sum()), b - a
+        count, off = min(max(len(said) // 20, 1), 10), 0
+        for here in np.array_split(np.arange(len(said)), count):
+            k, n = int(true[here].sum()), len(here)
             low, high = 1 - upper(n - k, n, DELTA / 2), upper(k, n, DELTA / 2)
-            off += not low <= said[a:b].mean() <= high
+            off += not low <= said[here].mean() <= high
         yield (
             f"On average the model's own probability is {percent(said.mean())}, and "
             f"{percent(int(true.sum()), len(true))} are {positives}."
         )
         if off:
-            yield f"In {off} of {len(groups)} groups of rows"
+            yield f"In {off} of {count} groups of rows"
 
-    def methods(self, measure, keeps):
-        """Return the table: ours, the untouched model and the two best others by the goal."""
+    def methods(self):
+        """Return the rows of the table."""
         negative, positive = self.n
         with (self.folder / "comparison.csv").open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
-        self.errors, self.terminal, lines = {}, [], {}
+        self.errors, self.terminal = {}, []
         for row in rows:
             cut = float(row["threshold"])
             flagged, missed = self.errors[row["method"]] = self.wrong(cut)
@@ -352,38 +298,28 @@ class Judged:
             values = [gmean, sum(each) / 2, f1, sk.accuracy_score(truth, made), each[1], each[0]]
             cells = " ".join(f"{v:.3f}".replace("-", "−") for v in values)
             at = f"{cut:.3f}".replace("-", "−")
-            lines[row["method"]] = f"{row['method']} {cells} {at}"
+            yield f"{row['method']} {cells} {at}"
             self.terminal.append(" ".join([row["method"], *(f"{v:.3f}" for v in
                                            (gmean, f1, each[0], each[1]))]))  # fmt: skip
-        others = [name for name in lines if name not in ("boundshift", "untouched")]
-        others.sort(key=lambda name: -measure(*self.errors[name]))
-        if keeps is not None:
-            others.sort(key=lambda name: not keeps(*self.errors[name]))
-        for name in ("boundshift", "untouched", *others[:2]):
-            yield lines[name]
-        yield f"Not shown: {'; '.join(others[2:])}."
 
     def lead(self, title, measure, text, positives, negatives, keeps=None):
         """Return how far ours is from the best of the others; after :meth:`methods`."""
         others = {name: wrong for name, wrong in self.errors.items() if name != "boundshift"}
-        kept, who = others, "the others"
         if keeps is not None:
-            kept, who = {name: w for name, w in others.items() if keeps(*w)}, "these"
-            told = f"{len(kept)} reach" if len(kept) > 1 else f"{next(iter(kept), 'none')} reaches"
-            yield (
-                f"Of {len(others)} other methods, which may have had another goal, {told} this one "
-                f"on these rows; ours {'does' if keeps(*self.errors['boundshift']) else 'does not'}"
-            )
-            if not kept or not keeps(*self.errors["boundshift"]):
+            kept = {name: wrong for name, wrong in others.items() if keeps(*wrong)}
+            told = f"{len(kept)} of {len(others)} reach this one on these rows; ours"
+            is_kept = keeps(*self.errors["boundshift"])
+            yield f"{told} {'does' if is_kept else 'does not'}"
+            if not kept or not is_kept:
                 return
+            others = kept
         ours = measure(*self.errors["boundshift"])
-        best = max(kept, key=lambda name: measure(*kept[name]))
-        theirs = measure(*kept[best])
+        best = max(others, key=lambda name: measure(*others[name]))
+        theirs = measure(*others[best])
         place = "level with" if ours == theirs else "ahead of" if ours > theirs else "behind"
-        whom = best if len(kept) == 1 else f"the best of {who}, {best}"
-        yield f"By {title}, ours is {place} {whom}: {text(ours)} against {text(theirs)}."
-        found = kept[best][1] - self.errors["boundshift"][1]
-        more = self.errors["boundshift"][0] - kept[best][0]
+        yield f"By {title}, ours is {place} {best}: {text(ours)} against {text(theirs)}."
+        found = others[best][1] - self.errors["boundshift"][1]
+        more = self.errors["boundshift"][0] - others[best][0]
         if found or more:
             yield (
                 f"finds {abs(found):,} {'fewer' if found < 0 else 'more'} of {self.n[1]:,} "
@@ -425,13 +361,14 @@ class Judged:
     def script(self, page):
         """Check what the slider shows at each of its stops."""
         data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
-        for stop in range(0, len(data["threshold"]), 25):
-            counts = self.wrong(data["threshold"][stop])
-            assert counts == (data["wrong"][0][stop], data["wrong"][1][stop])
+        stops = data["stops"]
+        for stop in range(0, len(stops["threshold"]), 25):
+            counts = self.wrong(stops["threshold"][stop])
+            assert counts == (stops["wrong"][0][stop], stops["wrong"][1][stop])
         bounds = [
             upper(k, n, DELTA) for k, n in zip(self.wrong(self.threshold), self.n, strict=True)
         ]
-        assert np.allclose(data["shifted"]["bounds"], bounds)
+        assert np.allclose(data["certificate"]["error_bounds"], bounds)
         assert math.isclose(data["prevalence"], self.share)
 
 

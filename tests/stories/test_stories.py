@@ -62,9 +62,8 @@ def check_page(folder, name, judged, said, told, positives, negatives, unit, *, 
         judged.verdict(positives, unit),
         *judged.tiles(positives, negatives, unit),
         *judged.calibration(positives),
-        *judged.methods(lead[1], keeps),
+        *judged.methods(),
         *judged.details(),
-        *judged.claims(positives, negatives),
         *judged.columns(columns),
         f"{len(columns)} used, {len(left_out(folder, name))} left out",
         *notes,
@@ -118,7 +117,7 @@ def test_a_german_export_of_windows_with_costs(judge, folder):
 
 def test_an_excel_file_with_two_sheets_and_a_title(run, judge, folder):
     refused = CliRunner().invoke(app, ["fit", "machines.xlsx", "--target", "state"])
-    assert "Choose one with --sheet NAME" in " ".join(refused.stderr.split())
+    assert "Use --sheet with one of" in " ".join(refused.stderr.split())
     sheet_as_csv("machines.xlsx", "Inspections", 3, "machines.csv")
     features, ignored = ["heat", "noise", "site"], "not inspected"
     judged, said, told = judge(
