@@ -11,9 +11,9 @@ Y = np.repeat([0, 1], [60, 40])
 S = np.concatenate([np.linspace(0, 0.7, 60), np.linspace(0.3, 1, 40)])
 
 
-def ask(n):
+def ask(n, threshold=0.5):
     """Return an audit that has asked for the labels of n rows."""
-    audit = Audit(S, 0.5, Floors(recall=0.9))
+    audit = Audit(S, threshold, Floors(recall=0.9))
     audit.next_rows(n)
     return audit
 
@@ -174,6 +174,9 @@ def test_it_ends_at_the_same_label_in_any_batches():
     assert str(missed).startswith(f"missed after {missed.n_labels} labels: precision < 0.8")
 
 
+FITTED = find_boundary(Y, S)
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -184,32 +187,18 @@ def test_it_ends_at_the_same_label_in_any_batches():
         (lambda: ask(10).add([1] * 11), "10 of which have none yet, got 11"),
         (lambda: ask(10).add([1] * 6).add([1] * 6), "4 of which have none yet, got 6"),
         (lambda: ask(10).add([1, None]), "with 1 missing"),
-        (lambda: Audit(5 * S, find_boundary(Y, S), Floors(recall=0.9)), "must be probabilities"),
+        (lambda: ask(10, FITTED).add([1, 2]), "the positive class, or one other label"),
+        *(
+            (lambda y=y: ask(10).add(y), "the positive class, or one other label")
+            for y in (["1", "1"], ["ill", "well"], [0, 1, 2], [1, "0"])
+        ),
+        *((lambda n=n: ask(n), "whole number from 1") for n in (-1, 0, 2.5, "3")),
+        (lambda: Audit(5 * S, FITTED, Floors(recall=0.9)), "must be probabilities"),
     ],
 )
 def test_wrong_requests_get_a_sentence(call, words):
     with pytest.raises(InvalidInputError, match=words):
         call()
-
-
-@pytest.mark.parametrize("labels", [["1", "1"], ["ill", "well"], [0, 1, 2], [1, "0"]])
-def test_labels_of_another_kind_are_refused(labels):
-    with pytest.raises(InvalidInputError, match="the positive class, or one other label"):
-        ask(10).add(labels)
-
-
-def test_labels_that_the_boundary_has_not_seen_are_refused():
-    audit = Audit(S, find_boundary(Y, S), Floors(recall=0.7))
-    rows = audit.next_rows(10)
-    with pytest.raises(InvalidInputError, match="the positive class, or one other label"):
-        audit.add(Y[rows] + 1)
-    assert audit.add(Y[rows]).n_labels > 0
-
-
-@pytest.mark.parametrize("n", [-1, 0, 2.5, "3"])
-def test_next_rows_are_a_whole_number(n):
-    with pytest.raises(InvalidInputError, match="whole number from 1"):
-        Audit(S, 0.5, Floors(npv=0.9)).next_rows(n)
 
 
 def test_the_order_is_new_each_time():

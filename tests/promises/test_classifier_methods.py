@@ -7,13 +7,7 @@ from sklearn.datasets import load_iris, make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
-from boundshift import (
-    BoundaryWarning,
-    BoundShiftClassifier,
-    InvalidInputError,
-    find_boundary,
-)
-from boundshift.metrics import metrics_at
+from boundshift import BoundaryWarning, BoundShiftClassifier, InvalidInputError, Monitor
 
 X, Y = make_classification(1200, weights=[0.8], flip_y=0.1, random_state=0)
 NAMES = np.where(Y, "a sick one", "healthy")  # the positive class is the first by name
@@ -29,16 +23,17 @@ def case(request):
     return BoundShiftClassifier(model).fit(X[FIT], y[FIT]), X[FRESH], y[FRESH], positive
 
 
-def test_certify_counts_the_errors_of_predict(case):
+def test_certify_and_a_monitor_count_the_errors_of_predict(case):
     shifted, rows, y, positive = case
     certificate = shifted.certify(rows, y, 0.9, joint=True)
-    predicted = shifted.predict(rows)
-    is_positive = y == positive
-    wrong = tuple(int(np.sum((predicted != y)[mine])) for mine in (~is_positive, is_positive))
-    assert certificate.wrong == wrong
-    assert certificate.labels[1] == positive
+    is_positive, is_wrong = y == positive, shifted.predict(rows) != y
+    wrong = tuple(int(np.sum(is_wrong[mine])) for mine in (~is_positive, is_positive))
+    monitor = Monitor(certificate).update(y, shifted.positive_scores(rows))
+    assert certificate.wrong == monitor.wrong == wrong
+    assert certificate.labels == shifted.boundary_.labels == (*{*y} - {positive}, positive)
     assert (certificate.status, certificate.confidence) == ("certified", 0.9)
     assert certificate.joint is True
+    assert certificate.scale == shifted.certificate_.scale == shifted.boundary_.scale
 
 
 def test_find_zone_counts_the_rows_that_it_leaves_unsure(case):
@@ -51,12 +46,10 @@ def test_find_zone_counts_the_rows_that_it_leaves_unsure(case):
 
 
 @pytest.mark.parametrize("method", ["certify", "find_zone"])
-@pytest.mark.parametrize(("old", "new"), [([0, 1], ["no", "yes"]), ([0, 1], [1, 2])], ids=str)
-def test_labels_other_than_those_of_fit_are_refused(method, old, new):
-    shifted = BoundShiftClassifier(LogisticRegression()).fit(X[FIT], np.array(old)[Y[FIT]])
-    with pytest.raises(
-        InvalidInputError, match=r"must hold labels of `fit`, \[0, 1\], got .*2|yes"
-    ):
+@pytest.mark.parametrize("new", [["no", "yes"], [1, 2]], ids=str)
+def test_labels_other_than_those_of_fit_are_refused(method, new):
+    shifted = BoundShiftClassifier(LogisticRegression()).fit(X[FIT], Y[FIT])
+    with pytest.raises(InvalidInputError, match=r"must hold labels of `fit`, .* got .*2|yes"):
         getattr(shifted, method)(X[FRESH], np.array(new)[Y[FRESH]])
 
 
@@ -89,10 +82,3 @@ def test_what_needs_two_classes_says_so(three):
         fitted.certify(rows, y, cluster=y)
     with pytest.raises(AttributeError, match="read `biases_`"):
         fitted.threshold_  # noqa: B018
-
-
-def test_metrics_at_a_boundary_on_probabilities_refuse_margins():
-    scores = BoundShiftClassifier(LinearSVC()).fit(X[FIT], Y[FIT]).positive_scores(X)
-    boundary = find_boundary(Y, 1 / (1 + np.exp(-scores)))
-    with pytest.raises(InvalidInputError, match="must be probabilities"):
-        metrics_at(Y, scores, boundary)

@@ -16,7 +16,7 @@ EQUAL = Cost()
 NEW = OLD + RNG.normal(3 * (Y - 0.5), 0.4)
 
 
-def test_counts_are_those_of_the_predictions():
+def test_counts_are_those_of_the_predictions_and_p_values_binomial():
     found = compare_boundaries(Y, OLD, 1.0, NEW, 0.7, cost=EQUAL)
     old, new = (OLD > 1.0) != Y, (NEW > 0.7) != Y
     for k in (0, 1):
@@ -24,26 +24,16 @@ def test_counts_are_those_of_the_predictions():
         assert found.broken[k] == np.sum(~old & new & (k == Y))
         expected = new[k == Y].mean() - old[k == Y].mean()
         assert found.differences[k] == pytest.approx(expected)
-
-
-def test_p_values_are_those_of_the_exact_binomial_test():
-    found = compare_boundaries(Y, OLD, 1.0, NEW, 0.7, cost=EQUAL)
     for b, c, p in zip(found.mended, found.broken, found.p_values, strict=True):
         assert p == pytest.approx(stats.binomtest(b, b + c, alternative="greater").pvalue)
 
 
-def test_one_boundary_twice_is_undecided():
-    found = compare_boundaries(Y, OLD, 1.0, OLD, 1.0, cost=EQUAL)
-    assert found.differences == (0, 0)
-    assert found.p_values == (1, 1)
-    assert found.verdict == "undecided"
-
-
 def test_who_is_better_turns_with_the_order():
+    same = compare_boundaries(Y, OLD, 1.0, OLD, 1.0, cost=EQUAL)
+    assert (same.differences, same.p_values, same.verdict) == ((0, 0), (1, 1), "undecided")
     one = compare_boundaries(Y, OLD, 1.0, NEW, 1.0, cost=Cost(false_negative=10))
     two = compare_boundaries(Y, NEW, 1.0, OLD, 1.0, cost=Cost(false_negative=10))
-    assert one.verdict == "better"
-    assert two.verdict == "worse"
+    assert (one.verdict, two.verdict) == ("better", "worse")
     assert one.cost_interval == pytest.approx((-two.cost_interval[1], -two.cost_interval[0]))
 
 
@@ -60,10 +50,9 @@ def test_the_bound_of_a_difference_holds_exactly(rates):
 
 
 def test_a_prevalence_weighs_the_classes():
-    rare = compare_boundaries(Y, OLD, 1.0, NEW, 0.2, cost=Cost(prevalence=0.001))
-    often = compare_boundaries(Y, OLD, 1.0, NEW, 0.2, cost=Cost(prevalence=0.999))
-    assert rare.cost_difference == pytest.approx(rare.differences[0], abs=1e-3)
-    assert often.cost_difference == pytest.approx(often.differences[1], abs=1e-3)
+    for place, prevalence in enumerate((0.001, 0.999)):
+        found = compare_boundaries(Y, OLD, 1.0, NEW, 0.2, cost=Cost(prevalence=prevalence))
+        assert found.cost_difference == pytest.approx(found.differences[place], abs=1e-3)
 
 
 def test_the_cost_holds_where_the_prevalence_is_that_of_the_rows():
@@ -136,15 +125,12 @@ def test_symmetric_rules_are_compared_by_the_balanced_error(rule):
 
 def test_rules_that_do_not_agree_or_have_no_bound_ask_for_a_cost():
     one, two = find_boundary(Y, OLD, rule="sum"), find_boundary(Y, OLD, rule="minimax")
-    with pytest.raises(InvalidInputError, match="one rule"):
-        compare_boundaries(Y, OLD, one, NEW, two)
+    f1, p = find_boundary(Y, OLD, rule="f1"), 1 / (1 + np.exp(-OLD))
     assert compare_boundaries(Y, OLD, one, NEW, two, cost=EQUAL).cost == EQUAL
-    with pytest.raises(InvalidInputError, match=r"one rule .*FBeta"):
-        compare_boundaries(Y, OLD, 1.0, OLD, find_boundary(Y, OLD, rule="f1"))
-
-
-def test_scores_are_on_the_scale_of_their_boundary():
-    p = 1 / (1 + np.exp(-OLD))
-    boundary = find_boundary(Y, p)
-    with pytest.raises(InvalidInputError, match="must be probabilities"):
-        compare_boundaries(Y, OLD, boundary, p, boundary)
+    for rows, words in (
+        ((OLD, one, NEW, two), "one rule"),
+        ((OLD, 1.0, OLD, f1), r"one rule .*FBeta"),
+        ((OLD, find_boundary(Y, p), p, find_boundary(Y, p)), "must be probabilities"),
+    ):
+        with pytest.raises(InvalidInputError, match=words):
+            compare_boundaries(Y, *rows)

@@ -17,29 +17,6 @@ def normal(rng: np.random.Generator, y: np.ndarray) -> np.ndarray:
     return rng.normal(size=len(y)) + 2 * y
 
 
-@pytest.mark.parametrize(
-    ("curve", "rule", "draw"),
-    [
-        ("empirical", None, normal),
-        ("smoothed", None, normal),
-        (None, None, normal),
-        (None, Floors(recall=0.8), rounded),
-    ],
-)
-def test_thresholds_of_other_rows_fall_inside_about_as_often_as_asked(curve, rule, draw) -> None:
-    rng = np.random.default_rng(3)
-    y = np.repeat([0, 1], [200, 40])
-    claims = {"curve": curve, "rule": rule}
-    others = np.array([find_boundary(y, draw(rng, y), **claims).threshold for _ in range(80)])
-    inside = []
-    for _ in range(15):
-        low, high = threshold_interval(
-            y, draw(rng, y), 0.9, **claims, n_resamples=50, random_state=rng
-        )
-        inside.append(np.mean((low <= others) & (others <= high)))
-    assert np.mean(inside) > 0.82
-
-
 @pytest.mark.parametrize("rule", [Cost(false_negative=20), "f1"])
 def test_a_rule_of_frequencies_varies_as_on_other_rows_of_the_same_mix(rule: object) -> None:
     """Of 20,000 rows some are drawn, in another proportion."""
@@ -86,16 +63,6 @@ def test_the_interval_of_a_probability_is_that_of_its_log_odds() -> None:
     assert np.log(np.array(found) / (1 - np.array(found))) == pytest.approx(log_odds, abs=1e-6)
 
 
-@pytest.mark.parametrize("rule", [None, Floors(recall=0.8)])
-@pytest.mark.parametrize("digits", [0, 1])
-def test_discrete_scores_have_their_threshold_inside(rule: object, digits: int) -> None:
-    for seed in range(3):
-        y, scores = two_normals(300 + seed, 60, 1.0)
-        for s in (np.round(scores, digits), np.round(np.clip(scores / 4 + 0.3, 0, 1), 1 + digits)):
-            low, high = threshold_interval(y, s, rule=rule, random_state=0, n_resamples=20)
-            assert low <= find_boundary(y, s, rule=rule).threshold <= high
-
-
 @pytest.mark.parametrize("n", [1, 2.5, "many"])
 def test_the_number_of_draws_is_checked(n: object) -> None:
     with pytest.raises(InvalidInputError, match="`n_resamples` must be a whole number"):
@@ -125,15 +92,27 @@ def test_the_threshold_found_lies_inside_an_interval_of_some_width(draw, rule) -
         assert low < high
 
 
+RARE, FLOOR = Cost(false_negative=1e4), Floors(recall=0.8, confidence=None)
+
+
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
-@pytest.mark.parametrize("draw", [rounded, forest])
-@pytest.mark.parametrize("rule", [Floors(recall=0.8, confidence=None), Cost(false_negative=1e4)])
-def test_thresholds_that_jump_fall_inside_as_often_as_asked(draw, rule) -> None:
-    rng, y = np.random.default_rng(6), np.repeat([0, 1], [200, 40])
-    claims = {"curve": "empirical", "rule": rule}
-    others = np.array([find_boundary(y, draw(rng, y), **claims).threshold for _ in range(60)])
+@pytest.mark.parametrize(
+    ("curve", "rule", "draw"),
+    [
+        ("kth-point", None, normal),
+        ("student-t", None, normal),
+        (None, None, normal),
+        (None, Floors(recall=0.8), rounded),
+        *(("empirical", rule, draw) for rule in (RARE, FLOOR) for draw in (rounded, forest)),
+    ],
+)
+def test_thresholds_of_other_rows_fall_inside_about_as_often_as_asked(curve, rule, draw) -> None:
+    rng, y = np.random.default_rng(3), np.repeat([0, 1], [200, 40])
+    claims = {"curve": curve, "rule": rule}
+    others = np.array([find_boundary(y, draw(rng, y), **claims).threshold for _ in range(80)])
     inside = []
     for _ in range(15):
-        low, high = threshold_interval(y, draw(rng, y), **claims, n_resamples=40, random_state=rng)
+        drawn = {"n_resamples": 50, "random_state": rng}
+        low, high = threshold_interval(y, draw(rng, y), 0.9, **claims, **drawn)
         inside.append(np.mean((low <= others) & (others <= high)))
-    assert np.mean(inside) > 0.9
+    assert np.mean(inside) > 0.82

@@ -23,39 +23,28 @@ def draw(rng, n, rates=(0.05, 0.1), prevalence=0.4):
     return y, np.where(is_wrong != (y == 1), 0.9, 0.1)
 
 
-def evidence_by_hand(is_wrong, bound):
-    """Sum over all starts and all rates, as the formula is written."""
+def evidence_by_hand(is_wrong, bound, first):
+    """Sum over all starts of batches and all rates, as the formula is written."""
     rates = [o * bound / (1 - bound + o * bound) for o in ODDS_RATIOS]
-    n = len(is_wrong)
-    total = 1 / (1 + math.log(n + 1))
-    for j in range(1, n + 1):
+    total = 1 / (1 + math.log(len(first) + 1))
+    for j, start in enumerate(first, 1):
         weight = 1 / (1 + math.log(j)) - 1 / (1 + math.log(j + 1))
         for q in rates:
-            ratios = (q / bound if x else (1 - q) / (1 - bound) for x in is_wrong[j - 1 :])
+            ratios = (q / bound if x else (1 - q) / (1 - bound) for x in is_wrong[start:])
             total += weight * math.prod(ratios) / len(rates)
     return total
 
 
 class TestEvidence:
     @pytest.mark.parametrize("bound", [0.01, 0.2, 0.7])
-    def test_is_the_sum_of_the_formula(self, bound):
+    def test_is_the_sum_of_the_formula_row_by_row_and_batch_by_batch(self, bound):
         is_wrong = np.random.default_rng(0).random(60) < 1.5 * bound
         log_e = Bet(bound).extend(is_wrong)
-        expected = [evidence_by_hand(is_wrong[:n], bound) for n in range(1, 61)]
+        expected = [evidence_by_hand(is_wrong[:n], bound, range(n)) for n in range(1, 61)]
         np.testing.assert_allclose(np.exp(log_e), expected, rtol=1e-9)
-
-    def test_rows_of_a_batch_count_together(self):
-        is_wrong, sizes = np.random.default_rng(0).random(60) < 0.3, [10, 1, 25, 24]
-        first = np.cumsum([0, *sizes[:-1]])
-        found = math.exp(Bet(0.2).extend(is_wrong, first)[-1])
-        expected = 1 / (1 + math.log(5))
-        for j, start in enumerate(first, 1):
-            k, n = int(is_wrong[start:].sum()), 60 - int(start)
-            rates = [o * 0.2 / (0.8 + o * 0.2) for o in ODDS_RATIOS]
-            ratios = [(q / 0.2) ** k * ((1 - q) / 0.8) ** (n - k) for q in rates]
-            weight = 1 / (1 + math.log(j)) - 1 / (1 + math.log(j + 1))
-            expected += weight * np.mean(ratios)
-        assert found == pytest.approx(expected)
+        batches = np.array([0, 10, 11, 36])
+        found = math.exp(Bet(bound).extend(is_wrong, batches)[-1])
+        assert found == pytest.approx(evidence_by_hand(is_wrong, bound, batches))
 
     @pytest.mark.parametrize("bound", [0.02, 0.3])
     def test_has_a_mean_of_one_at_the_bound_and_less_below(self, bound):
@@ -68,17 +57,10 @@ class TestEvidence:
                 mean += rate**k * (1 - rate) ** (10 - k) * math.exp(log_e[-1])
             assert mean == pytest.approx(1, abs=1e-9) if is_fair else mean < 1
 
-    def test_survives_a_million_rows(self):
-        rng = np.random.default_rng(0)
-        bet = Bet(0.1)
-        calm = bet.extend(rng.random(1_000_000) < 0.05)
-        assert np.isfinite(calm).all()
-        assert bet.extend(np.ones(50, dtype=bool))[-1] > 10
-
     def test_calm_years_do_not_delay_the_alarm_by_much(self):
         rng = np.random.default_rng(0)
         late = Bet(0.1)
-        late.extend(rng.random(100_000) < 0.08)
+        assert np.isfinite(late.extend(rng.random(1_000_000) < 0.08)).all()
         worse = rng.random(2000) < 0.25
         delays = [int(np.argmax(bet.extend(worse) > math.log(40))) for bet in (Bet(0.1), late)]
         assert delays[0] < delays[1] < delays[0] + 150
@@ -123,17 +105,12 @@ class TestAlarm:
         assert 450 < monitor.alarm.since_row < monitor.alarm.row
         assert monitor.alarm.wrong / monitor.alarm.n_samples > monitor.alarm.bound
 
-    def test_a_class_that_keeps_its_promise_raises_none(self):
-        rng = np.random.default_rng(3)
-        monitor = Monitor(CERTIFICATE).update(*draw(rng, 3000, (0.01, 0.6)))
+    def test_a_class_that_keeps_its_promise_raises_none_and_an_alarm_stays(self):
+        monitor = Monitor(CERTIFICATE).update(*draw(np.random.default_rng(3), 3000, (0.01, 0.6)))
         assert [alarm.label for alarm in monitor.alarms] == [1]
-        assert "Class 1 exceeds its stated error rate" in str(monitor)
-        assert "probably since about row" in str(monitor)
-
-    def test_stays_after_better_days(self):
-        monitor = Monitor(CERTIFICATE).update([1] * 40, [0.1] * 40, when=7)
+        for text in ("Class 1 exceeds its stated error rate", "probably since about row"):
+            assert text in str(monitor)
         first = monitor.alarm
-        assert first is not None
         assert monitor.update([1] * 5000, [0.9] * 5000, when=8).alarm == first
 
     def test_a_class_without_a_bound_cannot_fail(self):
@@ -206,10 +183,7 @@ class TestInput:
             (([0], [0.1], np.datetime64("NaT")), "`when` must be dates"),
             (([0], [0.1], [object()]), "`when` must be dates"),
             (([0, 1], [0.1, 0.2], [None, "b"]), "`when` must be dates, text or numbers of one"),
-            ((np.ma.masked_array([0, 1], [False, True]), [0.1, 0.9]), "`y_true` .* masked"),
-            (([0, 1], np.ma.masked_array([0.1, 0.9], [False, True])), "`y_score` .* masked"),
             (([0, 1], [0.1, 0.9], np.ma.masked_array([1, 2], [False, True])), "`when` .* masked"),
-            (([0, 1], np.array([0.1, 0.9 + 2j])), "`y_score` must be real numbers"),
         ],
     )
     def test_a_bad_batch_is_refused_whole(self, rows, words):

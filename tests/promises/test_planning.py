@@ -34,22 +34,6 @@ def test_the_certificate_comes_out_as_often_as_asked(share: float, chance: float
     assert all(probability(n) < chance for n in range(max(1, found - 40), found))
 
 
-def test_a_floor_of_nine_tenths_needs_twenty_nine_rows() -> None:
-    needed = int(np.ceil(np.log(0.05) / np.log(0.9)))
-    assert rows_needed(error=0.1, confidence=0.95) == rows_needed(0.1) == needed
-
-
-@pytest.mark.parametrize("share", [-0.1, 0.1, 0.2, "few", None])
-def test_more_errors_than_the_bound_show_nothing(share: object) -> None:
-    with pytest.raises(InvalidInputError, match="`wrong_share` must be"):
-        rows_needed(0.1, wrong_share=share)
-
-
-def test_a_share_next_to_the_bound_needs_too_many() -> None:
-    with pytest.raises(InvalidInputError, match="more than 1,000,000,000 rows"):
-        rows_needed(0.1, wrong_share=0.1 - 1e-12)
-
-
 @pytest.mark.parametrize(
     "rule",
     [
@@ -67,9 +51,7 @@ def test_a_share_next_to_the_bound_needs_too_many() -> None:
     ids=repr,
 )
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
-def test_it_is_the_first_number_of_rows_of_each_class_at_which_floors_can_be_kept(
-    rule: Floors,
-) -> None:
+def test_it_is_the_first_number_of_rows_of_each_class_that_can_keep_floors(rule) -> None:
     found = rows_needed(rule)
 
     def is_kept(n: int) -> bool:
@@ -90,8 +72,11 @@ def test_a_rare_class_takes_more_rows_for_the_same_precision() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rule", "options", "message"),
+    ("error", "options", "message"),
     [
+        *((0.1, {"wrong_share": s}, "`wrong_share` must be") for s in (-0.1, 0.1, 0.2, "few")),
+        (0.1, {"wrong_share": 0.1 - 1e-12}, "more than 1,000,000,000 rows"),
+        (0.1, {"clustered": True, "chosen_here": True}, "threshold fixed before"),
         (Floors(precision=0.5), {"confidence": 0.9}, "floors that are promised, alone"),
         (Floors(precision=0.5), {"chosen_here": True}, "floors that are promised, alone"),
         (Floors(flagged=0.1), {}, "floors that are promised, alone"),
@@ -99,6 +84,6 @@ def test_a_rare_class_takes_more_rows_for_the_same_precision() -> None:
         (Floors(precision=1.0), {}, "rows of each class can promise"),
     ],
 )
-def test_floors_that_cannot_be_planned_get_a_sentence(rule, options, message) -> None:
+def test_what_cannot_be_planned_gets_a_sentence(error, options, message) -> None:
     with pytest.raises(InvalidInputError, match=message):
-        rows_needed(rule, **options)
+        rows_needed(error, **options)
