@@ -11,13 +11,11 @@ from pathlib import Path
 import pytest
 import typer
 
-import boundshift
 from boundshift.__main__ import main
 from boundshift._app import app
 from boundshift._app.cli import running
 from boundshift.datasets import load_pima
 
-SOURCE = Path(boundshift.__file__).parents[1]
 COMMANDS = sorted(typer.main.get_command(app).commands)
 
 
@@ -28,15 +26,12 @@ def test_help_shows_examples_of_the_command(run, command):
     assert f"boundshift {command}" in shown
 
 
-def test_a_closed_pipe_is_no_error(tmp_path):
+def test_a_closed_pipe_is_no_error(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     command = f"{sys.executable} -m boundshift datasets pima --out - | head -n 1"
-    env = os.environ | {"PYTHONPATH": str(SOURCE)}
-    done = subprocess.run(
-        command, shell=True, capture_output=True, text=True, env=env, timeout=60, cwd=tmp_path
-    )
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, timeout=60)
     assert done.stdout.startswith("Pregnancies,")
-    assert "Error" not in done.stderr
-    assert "Broken" not in done.stderr
+    assert done.stderr == ""
 
 
 def test_progress_is_seen_on_a_terminal_only(capsys, monkeypatch):
@@ -75,16 +70,9 @@ LINES = [
 def command(*arguments, module=True, **more):
     """Run the command, or Python, in a process of its own."""
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | more.pop("env", {})
-    return subprocess.run(
-        [
-            sys.executable,
-            *(["-m", "boundshift"] if module else []),
-            *map(os.fsencode, map(str, arguments)),
-        ],
-        **({"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 120} | more),
-        check=False,
-        env=environment,
-    )
+    words = [sys.executable, *(["-m", "boundshift"] if module else []), *map(str, arguments)]
+    how = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "timeout": 120} | more
+    return subprocess.run(words, **how, check=False, env=environment)
 
 
 @pytest.fixture
@@ -108,18 +96,15 @@ def test_help_and_a_threshold_load_no_heavy_library(scores):
 
 
 def test_the_shell_completes_commands():
-    asked = {
-        "_BOUNDSHIFT_COMPLETE": "complete_bash",
-        "COMP_WORDS": "boundshift thr",
-        "COMP_CWORD": "1",
-    }
+    asked = {"_BOUNDSHIFT_COMPLETE": "complete_bash", "COMP_WORDS": "boundshift thr"}
+    asked["COMP_CWORD"] = "1"
     code = "import sys; sys.argv = ['boundshift']; from boundshift.__main__ import main; main()"
     assert command("-c", code, module=False, env=asked).stdout.strip() == b"threshold"
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a device of Linux")  # noqa: PTH110
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 def test_a_full_device_is_said(scores):
-    with open("/dev/full", "wb") as full:  # noqa: PTH123
+    with Path("/dev/full").open("wb") as full:
         answer = command("threshold", scores, *SCORES, stdout=full)
     assert answer.returncode == 1
     assert b"No space left" in answer.stderr
@@ -163,20 +148,13 @@ def test_numbers_are_read_as_people_write_them(run, scores, pair):
     assert usual.stdout == plain.stdout
 
 
-def test_one_is_written_with_words_for_classes(run, tmp_path):
-    run("datasets", "pima", "--out", "pima.csv")
-    with (tmp_path / "pima.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    pima = load_pima()
-    assert [row["target"] for row in rows] == pima.target_names[pima.target].tolist()
-    assert [float(row["Age"]) for row in rows] == pima.data[:, -1].tolist()
-
-
-def test_what_was_written_is_said_beside_the_results(run):
+def test_data_are_written_with_words_for_classes_and_what_to_do_next(run):
     written = run("datasets", "pima", "--out", "my pima.csv")
     assert written.stdout == ""
     assert "768 rows and 9 columns to my pima.csv" in written.stderr
     assert "boundshift fit 'my pima.csv' --target target" in written.stderr
     piped = run("datasets", "pima", "--out", "-")
     assert piped.stderr == ""
-    assert len(piped.stdout.splitlines()) == 769
+    rows, pima = list(csv.DictReader(piped.stdout.splitlines())), load_pima()
+    assert [row["target"] for row in rows] == pima.target_names[pima.target].tolist()
+    assert [float(row["Age"]) for row in rows] == pima.data[:, -1].tolist()

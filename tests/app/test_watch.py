@@ -1,4 +1,4 @@
-"""The monitor of a deployed model, from call to call."""
+"""The monitor of a deployed model, from call to call, and its certificate on other rows."""
 
 import json
 
@@ -6,77 +6,62 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import beta
-from typer.testing import CliRunner
 
 from boundshift import InvalidInputError, Monitor, certify
-from boundshift._app import app
 from boundshift._app.watch import read_dates
 
-
-def call(*words):
-    return CliRunner().invoke(app, ["monitor", *map(str, words)])
+COLUMNS = ("--score", "risk", "--label", "ill")
+DATED = (*COLUMNS, "--when", "day")
 
 
 @pytest.fixture
-def place(tmp_path):
+def count(run, tmp_path):
+    """Count a file beside a certificate, and return all that is printed."""
     certificate = certify(
         ["no"] * 90 + ["yes"] * 60, [0.1] * 90 + [0.9] * 57 + [0.2] * 3, 0.5, pos_label="yes"
     )
-    path = tmp_path / "certificate.json"
-    path.write_text(json.dumps(certificate.to_dict()))
-    return path
+    (tmp_path / "certificate.json").write_text(certificate.to_json())
+
+    def counted(file, *options, code=0):
+        said = run("monitor", "certificate.json", file, *options, code=code)
+        return " ".join(said.output.split())
+
+    return counted
 
 
 def write(path, rate, n=100, seed=0, day="2026-03-01"):
     rng = np.random.default_rng(seed)
     ill = rng.random(n) < 0.5
     wrong = rng.random(n) < np.where(ill, rate, 0.01)
-    frame = pd.DataFrame({"risk": np.where(ill != wrong, 0.9, 0.1), "ill": ill, "day": day})
+    frame = pd.DataFrame({"risk": np.where(ill != wrong, 0.9, 0.1), "day": day})
     frame["ill"] = np.where(ill, "yes", "no")
     frame.to_csv(path, index=False)
     return frame
 
 
-COLUMNS = ("--score", "risk", "--label", "ill", "--when", "day")
-
-
-def test_goes_on_where_the_last_call_ended(place, tmp_path):
+def test_goes_on_where_the_last_call_ended_and_counts_a_file_once(count, tmp_path):
     first = write(tmp_path / "march.csv", 0.03)
     second = write(tmp_path / "april.csv", 0.6, seed=1, day="2026-04-01")
-    kept = call(place, tmp_path / "march.csv", *COLUMNS, "--exit-code")
-    assert kept.exit_code == 0, kept.output
-    assert "No alarm yet in 100 rows." in kept.output
-    broken = call(place, tmp_path / "april.csv", *COLUMNS)
-    assert broken.exit_code == 0
-    assert "Class yes exceeds its stated error rate" in broken.output
+    assert "No alarm yet in 100 rows." in count("march.csv", *DATED, "--exit-code")
+    assert "counted before" in count("march.csv", *DATED)
+    assert "Class yes exceeds its stated error rate" in count("april.csv", *DATED)
     both = pd.concat([first, second])
-    state = Monitor.from_json((tmp_path / "monitor.json").read_bytes())
+    state = Monitor.from_json((tmp_path / "monitor.json").read_text())
     assert state == Monitor(state.certificate).update(both["ill"], both["risk"], both["day"])
     assert state.alarm.since == "2026-04-01"
 
 
-def test_a_file_is_counted_once(place, tmp_path):
-    write(tmp_path / "rows.csv", 0.03)
-    call(place, tmp_path / "rows.csv", *COLUMNS)
-    again = call(place, tmp_path / "rows.csv", *COLUMNS)
-    assert "counted before" in again.output
-    assert sum(Monitor.from_json((tmp_path / "monitor.json").read_bytes()).n_samples) == 100
-
-
-def test_a_call_beside_another_says_so_and_counts_nothing(place, tmp_path, monkeypatch):
+def test_a_call_beside_another_says_so_and_counts_nothing(count, tmp_path, monkeypatch):
     write(tmp_path / "rows.csv", 0.03)
     state = tmp_path / "monitor.json"
     monkeypatch.setattr(Monitor, "update", lambda *rows, **how: state.write_text("meanwhile"))
-    said = call(place, tmp_path / "rows.csv", "--score", "risk", "--label", "ill")
-    assert said.exit_code == 1
-    assert "One call at a time" in said.output
+    assert "One call at a time" in count("rows.csv", *COLUMNS, code=1)
     assert state.read_text() == "meanwhile"
 
 
-def test_json_and_the_exit_code(place, tmp_path):
+def test_json_and_the_exit_code(run, count, tmp_path):
     write(tmp_path / "rows.csv", 0.7)
-    done = call(place, tmp_path / "rows.csv", *COLUMNS, "--json", "--exit-code")
-    assert done.exit_code == 3
+    done = run("monitor", "certificate.json", "rows.csv", *DATED, "--json", "--exit-code", code=3)
     facts = json.loads(done.stdout)
     assert facts["kept"] is False
     assert facts["alarms"][0]["label"] == "yes"
@@ -89,115 +74,87 @@ def test_json_and_the_exit_code(place, tmp_path):
         (("--score", "risk"), "--label"),
         (("--label", "ill"), "--score"),
         (("--score", "risk", "--label", "day"), "must occur in column"),
+        ((*COLUMNS, "--when", "ill"), "Dates must be written"),
     ],
 )
-def test_mistakes_are_explained_and_nothing_is_counted(place, tmp_path, words, said):
+def test_mistakes_are_explained_and_nothing_is_counted(count, tmp_path, words, said):
     write(tmp_path / "rows.csv", 0.03)
-    call(place, tmp_path / "rows.csv", *COLUMNS)
+    count("rows.csv", *COLUMNS)
     before = (tmp_path / "monitor.json").read_bytes()
     write(tmp_path / "more.csv", 0.03, seed=5)
-    wrong = call(place, tmp_path / "more.csv", *words)
-    assert wrong.exit_code == 1
-    assert said in wrong.output
+    assert said in count("more.csv", *words, code=1)
     assert (tmp_path / "monitor.json").read_bytes() == before
 
 
-def test_another_certificate_does_not_go_on_with_the_state(place, tmp_path):
+def test_another_certificate_does_not_go_on_with_the_state(count, tmp_path):
     write(tmp_path / "rows.csv", 0.03)
-    call(place, tmp_path / "rows.csv", *COLUMNS)
-    other = json.loads(place.read_text()) | {"threshold": 0.7}
-    place.write_text(json.dumps(other))
+    count("rows.csv", *COLUMNS)
+    place = tmp_path / "certificate.json"
+    place.write_text(json.dumps(json.loads(place.read_text()) | {"threshold": 0.7}))
     write(tmp_path / "more.csv", 0.03, seed=5)
-    wrong = call(place, tmp_path / "more.csv", *COLUMNS)
-    assert wrong.exit_code == 1
-    assert "watches another" in wrong.output
+    assert "watches another" in count("more.csv", *COLUMNS, code=1)
 
 
-def test_a_fitted_folder_scores_the_rows_itself(tmp_path):
+def test_a_fitted_folder_scores_and_certifies_rows_itself(run, tmp_path):
+    """Compare with the predictions, and with SciPy's beta quantiles."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=600), "b": rng.normal(size=600)})
     frame["ill"] = np.where(rng.random(600) < 1 / (1 + np.exp(1 - 3 * frame["a"])), "yes", "no")
-    frame[:400].to_csv(tmp_path / "train.csv", index=False)
-    frame[400:].to_csv(tmp_path / "later.csv", index=False)
-    fit = ["fit", str(tmp_path / "train.csv"), "--target", "ill", "--positive", "yes"]
-    done = CliRunner().invoke(app, [*fit, "--out", str(tmp_path / "fit")])
-    assert done.exit_code == 0, done.output
-    kept = call(tmp_path / "fit", tmp_path / "later.csv")
-    assert kept.exit_code == 0, kept.output
-    state = Monitor.from_json((tmp_path / "fit" / "monitor.json").read_bytes())
-    assert state.n_samples == (
-        int((frame["ill"][400:] == "no").sum()),
-        int((frame["ill"][400:] == "yes").sum()),
-    )
-    out = tmp_path / "predictions.csv"
-    words = ["predict", str(tmp_path / "fit"), str(tmp_path / "later.csv"), "--out", str(out)]
-    CliRunner().invoke(app, words)
-    wrong = pd.read_csv(out)["prediction"].to_numpy() != frame["ill"][400:].to_numpy()
-    assert sum(state.wrong) == int(wrong.sum())
-    check_certificate(tmp_path, frame["ill"][400:].to_numpy(), wrong)
+    later, well = frame[400:], frame[400:][frame["ill"][400:] == "no"]
+    for name, rows in (("train", frame[:400]), ("later", later), ("well", well)):
+        rows.to_csv(tmp_path / f"{name}.csv", index=False)
+    run("fit", "train.csv", "--target", "ill", "--positive", "yes", "--out", "fit")
+    run("predict", "fit", "later.csv", "--out", "p.csv")
+    ill = later["ill"].to_numpy()
+    wrong = pd.read_csv(tmp_path / "p.csv")["prediction"].to_numpy() != ill
+    counts = [
+        (int(wrong[ill == label].sum()), int((ill == label).sum())) for label in ("no", "yes")
+    ]
+    bounds = [beta.isf(0.05, k + 1, n - k) for k, n in counts]
 
-
-def check_certificate(tmp_path, ill, wrong):
-    """Compare `certify` with SciPy's beta quantiles; rows of training certify nothing."""
-    said = CliRunner().invoke(
-        app, ["certify", str(tmp_path / "fit"), str(tmp_path / "later.csv"), "--json"]
-    )
-    found = json.loads(said.stdout)
-    for place, label in enumerate(("no", "yes")):
-        k, n = int(wrong[ill == label].sum()), int((ill == label).sum())
-        assert (found["wrong"][place], found["n_samples"][place]) == (k, n)
-        assert found["error_bounds"][place] == pytest.approx(beta.isf(0.05, k + 1, n - k))
+    found = json.loads(run("certify", "fit", "later.csv", "--json").stdout)
+    assert list(zip(found["wrong"], found["n_samples"], strict=True)) == counts
+    assert found["error_bounds"] == pytest.approx(bounds)
     assert found["status"] == "certified"
-    later = pd.read_csv(tmp_path / "later.csv")
-    later[later["ill"] == "no"].to_csv(tmp_path / "well.csv", index=False)
-    one = CliRunner().invoke(app, ["certify", str(tmp_path / "fit"), str(tmp_path / "well.csv")])
-    assert one.exit_code == 0, one.output
-    assert "There are no rows of class yes." in one.stdout
-    k, n = int(wrong[ill == "no"].sum()), int((ill == "no").sum())
-    bound = np.ceil(1000 * beta.isf(0.05, k + 1, n - k)) / 10
-    said = (
-        f"the model flags {k} ({100 * k / n:.1f}%), in the long run at most {bound:.1f}% with 95%"
-    )
-    assert said in " ".join(one.stdout.split())
-    again = ["certify", str(tmp_path / "fit"), str(tmp_path / "train.csv")]
-    told = CliRunner().invoke(app, again).stdout
-    assert "Nominal: 280 of these 400 rows were used in fit" in " ".join(told.split())
+    one = " ".join(run("certify", "fit", "well.csv").stdout.split())
+    assert "There are no rows of class yes." in one
+    k, n = counts[0]
+    said = f"the model flags {k} ({100 * k / n:.1f}%), in the long run at most "
+    assert f"{said}{np.ceil(1000 * bounds[0]) / 10:.1f}% with 95%" in one
+    again = " ".join(run("certify", "fit", "train.csv").stdout.split())
+    assert "Nominal: 280 of these 400 rows were used in fit" in again
+
+    run("monitor", "fit", "later.csv")
+    state = Monitor.from_json((tmp_path / "fit" / "monitor.json").read_text())
+    assert list(zip(state.wrong, state.n_samples, strict=True)) == counts
 
 
-def test_a_line_a_month_in_the_order_of_dates(place, tmp_path):
+def test_a_line_a_month_in_the_order_of_dates(count, tmp_path):
     frame = write(tmp_path / "q.csv", 0.2, n=300)
     day = np.datetime64("2026-01-01") + np.random.default_rng(3).integers(0, 90, 300)
     frame["day"] = [f"{d[8:]}.{d[5:7]}.{d[:4]}" for d in day.astype(str)]
     frame.to_csv(tmp_path / "q.csv", index=False)
-    done = call(place, tmp_path / "q.csv", *COLUMNS)
+    said = count("q.csv", *DATED)
     month = day.astype("datetime64[M]").astype(str)
     ill, flagged = (frame["ill"] == "yes").to_numpy(), (frame["risk"] > 0.5).to_numpy()
     for name in ("2026-01", "2026-02", "2026-03"):
         here = month == name
         missed, alarms = int((here & ill & ~flagged).sum()), int((here & ~ill & flagged).sum())
-        expected = f"{name} {missed} of {(here & ill).sum()} {alarms} of {(here & ~ill).sum()} "
-        assert expected in " ".join(done.stdout.split())
-    state = Monitor.from_json((tmp_path / "monitor.json").read_bytes())
+        assert f"{name} {missed} of {(here & ill).sum()} {alarms} of {(here & ~ill).sum()} " in said
+    state = Monitor.from_json((tmp_path / "monitor.json").read_text())
     order = np.argsort(day, kind="stable")
-    sorted_rows = frame.iloc[order]
+    rows = frame.iloc[order]
     dates = day[order].astype(str)
-    assert state == Monitor(state.certificate).update(
-        sorted_rows["ill"], sorted_rows["risk"], dates
-    )
+    assert state == Monitor(state.certificate).update(rows["ill"], rows["risk"], dates)
     write(tmp_path / "late.csv", 0.03, seed=4, day="2026-02-03")
-    late = " ".join(call(place, tmp_path / "late.csv", *COLUMNS).output.split())
-    assert "Rows of 2026-02 come after rows of 2026-03 were counted" in late
+    assert "Rows of 2026-02 come after rows of 2026-03 were counted" in count("late.csv", *DATED)
 
 
 @pytest.mark.parametrize(
-    ("texts", "first"),
-    [
-        (["2026-03-01", "2026-03-31 10:30:00"], "2026-03-01"),
-        (["01.03.2026", "31.3.2026"], "2026-03-01"),
-    ],
+    "texts", [["2026-03-01", "2026-03-31 10:30:00"], ["01.03.2026", "31.3.2026"]]
 )
-def test_dates_are_read_as_they_are_written(texts, first):
-    assert str(read_dates(pd.Series(texts, name="day"))[0]) == first
+def test_dates_are_read_as_they_are_written(texts):
+    assert read_dates(pd.Series(texts)).astype(str).tolist() == ["2026-03-01", "2026-03-31"]
 
 
 @pytest.mark.parametrize("text", ["1/3/2026", "01.03.2026", "soon", "nan"])

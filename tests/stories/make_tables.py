@@ -120,21 +120,6 @@ def make_machines(n=1500, seed=6):
     return pd.concat([table, table.sample(400, random_state=seed)], ignore_index=True)
 
 
-def make_loans(n=3000, seed=7):
-    """Loans of which a few are not paid back."""
-    rng = np.random.default_rng(seed)
-    default = rng.random(n) < 0.08
-    return pd.DataFrame(
-        {
-            "loan_id": [f"L{i:06d}" for i in rng.permutation(n)],
-            "income": np.exp(rng.normal(8 - 0.5 * default, 0.4)).round(2),
-            "debt": np.exp(rng.normal(6 + 0.9 * default, 0.6)).round(2),
-            "region": rng.choice(["east", "west", ""], n, p=[0.5, 0.4, 0.1]),
-            "default": np.where(default, "yes", "no"),
-        }
-    )
-
-
 def write_tables(folder):
     """Write every table of the stories."""
     folder = Path(folder)
@@ -156,7 +141,6 @@ def write_stories(folder):
     make_named().to_csv(folder / "donors.csv", index=False)
     make_named(600, seed=5).drop(columns="gives").to_csv(folder / "next_week.csv", index=False)
     make_screening(3000, seed=8, share=0.12).to_csv(folder / "clinic.csv", index=False)
-    make_loans().to_csv(folder / "loans.csv", index=False)
     make_fraud().to_csv(folder / "payments.csv", index=False)
     make_later().to_csv(folder / "quarter.csv", index=False)
 
