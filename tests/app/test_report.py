@@ -29,8 +29,8 @@ def embedded(path):
 
 
 def shifted(data):
-    stop = data["shifted"]["stop"]
-    return [data["wrong"][i][stop] for i in (0, 1)]
+    stops = data["stops"]
+    return [counts[stops["marks"]["shifted"]] for counts in stops["wrong"]]
 
 
 def test_writes_a_page_and_says_the_verdict(run, scores, rows, tmp_path):
@@ -42,7 +42,7 @@ def test_writes_a_page_and_says_the_verdict(run, scores, rows, tmp_path):
     data = embedded(tmp_path / "report.html")
     assert data["n"] == [400, 40]
     assert shifted(data) == list(expected.wrong)
-    assert data["shifted"]["bounds"] == pytest.approx(expected.error_bounds)
+    assert data["certificate"]["error_bounds"] == pytest.approx(expected.error_bounds)
 
 
 def test_a_test_file_certifies(run, scores, rows, tmp_path):
@@ -59,7 +59,7 @@ def test_a_test_file_certifies(run, scores, rows, tmp_path):
     boundary = find_boundary(*rows, pos_label="yes")
     expected = certify(words, fresh, boundary.threshold, pos_label="yes")
     assert shifted(embedded(out)) == list(expected.wrong)
-    assert embedded(out)["shifted"]["bounds"] == pytest.approx(expected.error_bounds)
+    assert embedded(out)["certificate"]["error_bounds"] == pytest.approx(expected.error_bounds)
 
 
 def test_the_test_s_classes_are_those_of_the_boundary(run, scores, tmp_path, score_lines):
