@@ -14,15 +14,16 @@ from lightgbm import LGBMClassifier
 from mapie.risk_control import BinaryClassificationController
 from mlxtend.evaluate import mcnemar_table
 from mlxtend.feature_selection import SequentialFeatureSelector
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import AdaBoostClassifier, StackingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import recall_score
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from xgboost import XGBClassifier
 
-from boundshift import BoundShiftClassifier
+from boundshift import BoundShiftClassifier, find_boundary
 
 X, Y = make_classification(1200, n_features=5, weights=[0.9], class_sep=0.8, random_state=2)
 
@@ -90,9 +91,11 @@ def test_category_encoders_stand_before_it_and_inside_it():
     "BoundShiftClassifier(make_imblearn_pipeline(sampler, LogisticRegression()))",
 )
 def test_a_sampler_of_imbalanced_learn_is_applied_in_training_only():
-    sampler = RandomOverSampler(random_state=0)
-    model = BoundShiftClassifier(make_imblearn_pipeline(sampler, LogisticRegression())).fit(X, Y)
-    assert sum(model.boundary_.n_samples) == len(Y)
+    inner = make_imblearn_pipeline(RandomOverSampler(random_state=0), LogisticRegression())
+    scores = np.empty(len(Y))
+    for train, test in StratifiedKFold(5).split(X, Y):
+        scores[test] = clone(inner).fit(X[train], Y[train]).predict_proba(X[test])[:, 1]
+    assert BoundShiftClassifier(inner).fit(X, Y).boundary_ == find_boundary(Y, scores)
 
 
 @pytest.mark.tool(

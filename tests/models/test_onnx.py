@@ -194,29 +194,30 @@ def test_early_stopping_stops_there_too():
         np.testing.assert_array_equal(run(to_onnx(clf, X), X)[0], clf.predict(X))
 
 
-@pytest.mark.parametrize("labels", [["no", "yes"], [False, True], [-1.0, 2.0], [7, 300]], ids=str)
-def test_labels_of_any_kind(labels):
+LABELS = {
+    "logistic regression": ["no", "yes"],
+    "linear machine": [False, True],
+    "forest": [-1.0, 2.0],
+    "XGBoost": [0, 1],
+    "LightGBM": [7, 300],
+}
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_labels_of_any_kind_and_either_class_positive(name):
     X, y = draw(2)
-    clf = fit(LogisticRegression(), X, np.array(labels)[y])
-    found = run(to_onnx(clf, X), X)[0]
-    assert found.tolist() == clf.predict(X).tolist()
+    for positive in LABELS[name]:
+        clf = fit(KINDS[name], X, np.array(LABELS[name])[y], pos_label=positive)
+        label, score, *_ = run(to_onnx(clf, X), X)
+        assert label.tolist() == clf.predict(X).tolist()
+        np.testing.assert_allclose(score, clf.positive_scores(X), atol=3e-6)
+        np.testing.assert_array_equal(label == positive, score > clf.threshold_)
 
 
-@pytest.mark.parametrize("pos_label", [0, 1])
-@pytest.mark.parametrize("name", ["logistic regression", "forest", "XGBoost"])
-def test_either_class_may_be_positive(name, pos_label):
+def test_the_last_step_of_a_pipeline_in_a_search():
     X, y = draw(2)
-    clf = fit(KINDS[name], X, y, pos_label=pos_label)
-    label, score, *_ = run(to_onnx(clf, X), X)
-    np.testing.assert_array_equal(label, clf.predict(X))
-    np.testing.assert_allclose(score, clf.positive_scores(X), atol=3e-6)
-    np.testing.assert_array_equal(label == pos_label, score > clf.threshold_)
-
-
-@pytest.mark.parametrize("inner", [LogisticRegression(), AdaBoostClassifier(n_estimators=3)])
-def test_the_last_step_of_a_pipeline_in_a_search(inner):
-    X, y = draw(2)
-    last = BoundShiftClassifier(make_pipeline(MinMaxScaler(), inner), cv=2, ensemble=False)
+    inner = make_pipeline(MinMaxScaler(), AdaBoostClassifier(n_estimators=3))
+    last = BoundShiftClassifier(inner, cv=2, ensemble=False)
     search = GridSearchCV(make_pipeline(StandardScaler(), last), {}, cv=2)
     search.fit(X[:TRAINED], y[:TRAINED])
     label, score, _ = run(to_onnx(search, X), X)
@@ -227,14 +228,6 @@ def test_the_last_step_of_a_pipeline_in_a_search(inner):
 def test_the_page_on_models_counts_them():
     page = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
     assert f"{ROWS + TRAINED:,} rows of {len(KINDS)} kinds of models" in page
-
-
-def test_a_frame_without_a_pipeline_is_one_input():
-    X, y = draw(2)
-    frame = pandas.DataFrame(X, columns=list("abcdef"))
-    clf = fit(LogisticRegression(), frame, y)
-    label, *_ = run(to_onnx(clf, frame), X)
-    np.testing.assert_array_equal(label, clf.predict(frame))
 
 
 # What cannot be.
@@ -320,35 +313,36 @@ def test_without_the_extra_it_is_named(monkeypatch, package, estimator):
 def frame_of_sizes(rows=3000):
     """Return a frame with whole numbers, gaps and words."""
     rng = np.random.default_rng(0)
+    few = rng.integers(0, 4, rows)
     frame = pandas.DataFrame(
         {
             "near": rng.normal(size=rows),
             "whole": rng.integers(0, 50_000, rows),
             "gaps": np.where(rng.random(rows) < 0.2, np.nan, rng.normal(size=rows).round(1)),
-            "few": rng.integers(0, 4, rows),
+            "few": few,
+            "word": np.array(["ab", "c d", "é"])[few % 3],
         }
     )
-    score = frame.near + frame.whole / 2.5e4 + frame.gaps.fillna(0.5) + (frame.few == 2)
+    score = frame.near + frame.whole / 2.5e4 + frame.gaps.fillna(0.5) + (few == 2)
     return frame, (score + 0.3 * rng.normal(size=rows) > 2.5).astype(int)
 
 
-SIZED = {
-    "linear": LogisticRegression(max_iter=2000),
-    "boosting": GradientBoostingClassifier(n_estimators=10, random_state=0),
-    "histograms": HistGradientBoostingClassifier(max_iter=10, random_state=0),
-}
-
-
-@pytest.mark.parametrize("name", SIZED)
-def test_columns_of_a_frame(name):
+@pytest.mark.parametrize(
+    "inner",
+    [
+        LogisticRegression(max_iter=2000),
+        GradientBoostingClassifier(n_estimators=10, random_state=0),
+        HistGradientBoostingClassifier(max_iter=10, random_state=0),
+    ],
+)
+def test_columns_of_a_frame(inner):
     frame, y = frame_of_sizes()
-    frame["word"] = np.array(["ab", "c d", "é"])[frame.few % 3]
     columns = make_column_transformer(
         (make_pipeline(SimpleImputer(), StandardScaler()), ["gaps", "near"]),
         (OneHotEncoder(handle_unknown="ignore", sparse_output=False), ["word", "few"]),
         ("passthrough", ["whole"]),
     )
-    clf = fit(make_pipeline(columns, StandardScaler(), SIZED[name]), frame, y)
+    clf = fit(make_pipeline(columns, StandardScaler(), inner), frame, y)
     label, *_ = run(to_onnx(clf, frame[:TRAINED]), frame)
     # skl2onnx imputes in float32.
     near = np.abs(clf.positive_scores(frame) - clf.threshold_) < 1e-5
@@ -356,8 +350,11 @@ def test_columns_of_a_frame(name):
     assert near.mean() < 0.01
 
 
-def test_columns_called_like_outputs():
+def test_one_input_without_a_pipeline_and_no_column_called_like_an_output():
     frame, y = frame_of_sizes()
-    frame = frame.rename(columns={"few": "label"})
-    clf = fit(make_pipeline(SimpleImputer(), SIZED["linear"]), frame, y)
+    frame = frame[["near", "few"]].rename(columns={"few": "label"})
+    clf = fit(LogisticRegression(), frame, y)
+    label, *_ = run(to_onnx(clf, frame), frame.to_numpy())
+    np.testing.assert_array_equal(label, clf.predict(frame))
+    clf = fit(make_pipeline(StandardScaler(), LogisticRegression()), frame, y)
     refuses(clf, frame, "rename columns called label")

@@ -57,20 +57,13 @@ def test_the_copy_predicts_the_same_and_the_model_stays(name, n_classes):
         np.testing.assert_allclose(copied.predict_proba(X)[:, 1], expected, rtol=1e-3, atol=1e-6)
 
 
-def test_the_first_class_may_be_positive():
-    options = {"cv": 2, "ensemble": False, "pos_label": 0}
-    clf = BoundShiftClassifier(LogisticRegression(), **options).fit(X[ROWS:], Y[ROWS:])
-    np.testing.assert_array_equal(clf.shifted_estimator().predict(X), clf.predict(X))
-
-
-def test_the_intercept_is_the_papers():
-    clf = BoundShiftClassifier(LogisticRegression()).fit(X[ROWS:], Y[ROWS:])
-    linear = clf.shifted_estimator()
-    np.testing.assert_array_equal(linear.coef_, clf.estimator_.coef_)
-    np.testing.assert_allclose(linear.intercept_, clf.estimator_.intercept_ - logit(clf.threshold_))
-
-
-def test_a_frozen_model_is_thawed():
+def test_the_intercept_is_the_papers_and_the_first_class_may_be_positive():
     frozen = FrozenEstimator(LogisticRegression().fit(X[ROWS:], Y[ROWS:]))
-    clf = BoundShiftClassifier(frozen).fit(X[:600], Y[:600])
-    assert type(clf.shifted_estimator()) is LogisticRegression
+    for pos_label, sign in ((1, 1), (0, -1)):
+        clf = BoundShiftClassifier(frozen, pos_label=pos_label).fit(X[:600], Y[:600])
+        linear, own = clf.shifted_estimator(), frozen.estimator
+        assert type(linear) is LogisticRegression
+        np.testing.assert_array_equal(linear.predict(X), clf.predict(X))
+        np.testing.assert_array_equal(linear.coef_, own.coef_)
+        moved = own.intercept_ - sign * logit(clf.threshold_)
+        np.testing.assert_allclose(linear.intercept_, moved)

@@ -158,10 +158,6 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] | Literal[True] | 
     Traceback (most recent call last):
     boundshift.exceptions.InvalidInputError: `path` must be a file of boundshift.save, ...
     """
-    if trusted is not None and trusted is not True and isinstance(trusted, str | bool):
-        raise InvalidInputError(
-            f"`trusted` must be a list of types' names, True or None, got {trusted!r}."
-        )
     path = Path(path)
     content = path.read_bytes()
     if content.lstrip()[:1] == b"{":
