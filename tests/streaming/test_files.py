@@ -58,11 +58,9 @@ def test_folders_lists_and_compressed_files(tmp_path):
     y, s = problem()
     first, second = parts_of((y, s), [1000, 2000])
     write(tmp_path, [first])
-    lines = [
-        f"{a},{b}" for a, b in zip(*(values.tolist() for values in second.values()), strict=True)
-    ]
     path = tmp_path / "rest.csv.gz"
-    path.write_bytes(gzip.compress("\n".join(["label,score", *lines]).encode()))
+    with gzip.open(path, "wb") as file:
+        pa.csv.write_csv(table_of([second]), file)
     for data in ([tmp_path / "part-0.parquet", path], tmp_path):
         assert_same_boundary(streaming.scan_boundary(data), y, s)
 
