@@ -1,6 +1,7 @@
 import os
 import stat
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -67,21 +68,18 @@ def test_a_new_file_takes_no_name_that_is_taken(tmp_path):
 
 def test_of_many_writers_of_one_new_file_one_succeeds(tmp_path):
     boundary = find_boundary([0, 0, 1, 1], [0, 1, 2, 3])
-    outcomes, start = [], threading.Barrier(8)
+    start = threading.Barrier(8)
 
-    def write():
+    def write(_):
         start.wait()
         try:
             save(boundary, tmp_path / "b.json")
-            outcomes.append("written")
         except InvalidInputError:
-            outcomes.append("refused")
+            return "refused"
+        return "written"
 
-    writers = [threading.Thread(target=write) for _ in range(8)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    assert sorted(outcomes) == ["refused"] * 7 + ["written"]
+    with ThreadPoolExecutor(8) as writers:
+        outcomes = sorted(writers.map(write, range(8)))
+    assert outcomes == ["refused"] * 7 + ["written"]
     assert load(tmp_path / "b.json") == boundary
     assert [p.name for p in tmp_path.iterdir()] == ["b.json"]

@@ -64,11 +64,6 @@ class Scores:
         return np.concatenate([np.zeros(1, self.count.dtype), np.cumsum(self.count)])
 
     @property
-    def effective(self) -> float:
-        """Number of rows of equal weight that would be as certain (Kish)."""
-        return float(self.n if self.count is None else self.n**2 / (self.count @ self.count))
-
-    @property
     def exact(self) -> bool:
         return self.ends is None or bool((self.ends[0] == self.ends[1]).all())
 

@@ -104,25 +104,18 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_record_that_cannot_be_is_refused(kind):
-    stored = json.loads(json.dumps(made(kind).to_dict()))
+def test_a_record_that_cannot_be_is_refused_and_a_missing_field_named(kind):
+    stored = made(kind).to_dict()
     for change in CHANGES[kind]:
         with pytest.raises(InvalidInputError, match="must"):
             kind.from_dict(stored | change)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_missing_field_is_named(kind):
-    stored = made(kind).to_dict()
     name = {GroupBoundaries: "common", Monitor: "certificate"}.get(kind, "labels")
     with pytest.raises(InvalidInputError, match=f"must have the fields .*missing: {name}"):
         kind.from_dict({key: value for key, value in stored.items() if key != name})
 
 
 @pytest.mark.parametrize("kind", [Boundary, Zone, Certificate, Monitor])
-@pytest.mark.parametrize(
-    "text", ["[" * 10**5, '{"a":' * 10**5, b"\xff\xfe\x00", "9" * 5000, "[]", 7]
-)
+@pytest.mark.parametrize("text", ["[" * 10**5, b"\xff\xfe\x00", "9" * 5000, "[]", 7])
 def test_text_that_is_no_record_is_refused(kind, text):
     with pytest.raises(InvalidInputError, match="must "):
         kind.from_json(text)

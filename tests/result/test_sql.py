@@ -1,6 +1,7 @@
 """The SQL expression says what predict says, whatever labels and columns are called."""
 
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 
@@ -18,28 +19,17 @@ LABELS = ["it's", "'; drop table t; --", 'x"`]', "Ж😀", "", "%s $x"]
 COLUMNS = ["score", "order", "null", "current_timestamp", "my score", 'a"b', "a`b", "a]b", "é"]
 
 
-BASES = {}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def bases():
-    BASES.update(sqlite=sqlite3.connect(":memory:"), duckdb=duckdb.connect())
-    yield
-    while BASES:
-        BASES.popitem()[1].close()
-
-
-def run_on(kind, expression, column, scores):
+def run_on(connect, expression, column, scores):
     """Return the labels that a database gives to scores."""
-    base = BASES[kind]
     name = '"' + column.replace('"', '""') + '"'
-    base.execute("drop table if exists t")
-    base.execute(f"create table t (row integer, {name} double)")
-    base.executemany("insert into t values (?, ?)", list(enumerate(scores)))
-    return [row[0] for row in base.execute(f"select {expression} from t order by row").fetchall()]
+    with closing(connect(":memory:")) as base:
+        base.execute(f"create table t (row integer, {name} double)")
+        base.executemany("insert into t values (?, ?)", list(enumerate(scores)))
+        found = base.execute(f"select {expression} from t order by row").fetchall()
+    return [label for (label,) in found]
 
 
-run_sqlite, run_duckdb = partial(run_on, "sqlite"), partial(run_on, "duckdb")
+run_sqlite, run_duckdb = partial(run_on, sqlite3.connect), partial(run_on, duckdb.connect)
 ENGINES = [
     pytest.param(run_sqlite, "sqlite", id="sqlite"),
     pytest.param(run_sqlite, "ansi", id="ansi"),
