@@ -59,17 +59,14 @@ def test_biases_chosen_to_break_the_certificate_of_three_classes_do_not(n: int) 
     assert failed / 2000 <= 0.05
 
 
-@pytest.mark.parametrize("chosen_here", [False, True])
-def test_what_the_caller_assumes_is_worded_as_an_assumption(chosen_here: bool) -> None:
-    certificate = certify(Y, S, 0.1, chosen_here=chosen_here)
-    assert certificate.reason.startswith("It holds if the model has not seen these rows")
-    assert ("for every threshold" in certificate.reason) == chosen_here
-
-
 def test_the_floor_is_the_least_that_so_many_rows_can_show() -> None:
     certificate = certify([0] * 100 + [1] * 30, [0.0] * 100 + [1.0] * 30, 0.5)
     expected = (1 - 0.05 ** (1 / 100), 1 - 0.05 ** (1 / 30))
     assert certificate.error_bounds == certificate.floors == pytest.approx(expected)
+    for chosen_here in (False, True):
+        reason = certify(Y, S, 0.1, chosen_here=chosen_here).reason
+        assert reason.startswith("It holds if the model has not seen these rows")
+        assert ("for every threshold" in reason) == chosen_here
 
 
 def test_the_uniform_bound_covers_a_threshold_chosen_on_the_same_scores() -> None:
@@ -100,12 +97,6 @@ def test_a_notebook_shows_the_word_the_bounds_and_escaped_labels() -> None:
     certificate = certify_counts((1, 2), (50, 40), ("<b>", "sick"))
     for text in ("certified at 0.95", "&lt;b&gt;", f"{certificate.error_bounds[1]:.4f}"):
         assert text in certificate._repr_html_()
-
-
-@pytest.mark.parametrize("threshold", [-1.7, 2.0])
-def test_all_rows_on_one_side_are_warned_of(threshold: float) -> None:
-    with pytest.warns(BoundaryWarning, match="both sides of the threshold"):
-        certify(Y, S, threshold)
 
 
 MODEL = lambda X: np.asarray(X)[:, 0]  # noqa: E731
@@ -233,7 +224,10 @@ def test_wrong_requests_get_a_sentence(ask, words) -> None:
         ask(certify_counts((1, 1), (50, 50), (0, 1)))
 
 
-def test_the_next_rows_of_a_nominal_certificate_are_no_promise():
-    certificate = certify([0] * 50 + [1] * 50, [0.1] * 50 + [0.9] * 50, 0.5, scores="training")
+def test_what_is_no_promise_is_warned_of():
+    nominal = certify([0] * 50 + [1] * 50, [0.1] * 50 + [0.9] * 50, 0.5, scores="training")
     with pytest.warns(BoundaryWarning, match="a nominal one, so the limits are no promise"):
-        certificate.next_rows(10)
+        nominal.next_rows(10)
+    for threshold in (-1.7, 2.0):
+        with pytest.warns(BoundaryWarning, match="both sides of the threshold"):
+            certify(Y, S, threshold)

@@ -99,8 +99,8 @@ RARE, FLOOR = Cost(false_negative=1e4), Floors(recall=0.8, confidence=None)
 @pytest.mark.parametrize(
     ("curve", "rule", "draw"),
     [
-        ("kth-point", None, normal),
-        ("student-t", None, normal),
+        ("empirical", None, normal),
+        ("smoothed", None, normal),
         (None, None, normal),
         (None, Floors(recall=0.8), rounded),
         *(("empirical", rule, draw) for rule in (RARE, FLOOR) for draw in (rounded, forest)),
