@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 CLAIMS = ("coverage", "deployed", "floors", "zones", "monitor", "interval", "rows_as_they_come")
-EXPERIMENTS = {name: f"lab.claims.{name}" for name in (*CLAIMS, "fresh", "models")} | {
+EXPERIMENTS = {name: f"lab.claims.{name}" for name in (*CLAIMS, "fresh", "models", "peers")} | {
     name: f"lab.speed.{name}" for name in ("speed", "training")
 }
 FUNCTIONS = {
