@@ -3,6 +3,7 @@
 BARGAIN tests by betting whether a share of sampled rows reaches a target; `Audit` asks the same of
 a floor of precision. nonconform calibrates p-values of scores of normal cases so that they hold for
 this calibration set; `Floors(specificity=...)` of one class asks for the same false-alarm rate.
+MAPIE's controller asks for a recall or a precision, as `Floors` does.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from mapie.risk_control import BinaryClassificationController
+from scipy.special import expit, logit
 from scipy.stats import norm
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
@@ -27,6 +30,13 @@ DRAWS = 2000
 POOL, STEP, FLOOR = 2000, 10, 0.9
 SHARES = (0.899, 0.92, 0.95, 0.98)
 NORMAL = ((100, 0.95), (300, 0.95), (1000, 0.95), (1000, 0.99))
+ASKED = (
+    ("recall", 0.8, 300),
+    ("recall", 0.8, 2000),
+    ("precision", 0.6, 300),
+    ("precision", 0.6, 2000),
+)
+SHARE, DISTANCE = 0.1, 2.0
 ROWS = (("logistic", 1000, 0.1), ("logistic", 4000, 0.02), ("tree", 1000, 0.1), ("tree", 4000, 0.1))
 MODELS = {"logistic": LogisticRegression(), "tree": DecisionTreeClassifier(max_depth=4)}
 _GRID = norm.ppf((np.arange(20_000) + 0.5) / 20_000)
@@ -76,7 +86,7 @@ def judge_normal(n: int, floor: float, draws: int) -> Facts:
         "nonconform, empirical": scoring.Empirical(tie_break="classical"),
         "nonconform, conditional": scoring.ConditionalEmpirical(delta=DELTA),
     }
-    rates: dict[str, list[float]] = {"boundshift": []} | {name: [] for name in kinds}
+    rates: dict[str, list[float]] = {name: [] for name in ("boundshift", *kinds)}
     for draw in range(draws):
         s = np.sort(generator("normal", n, floor, draw).normal(size=n))
         with quiet():
@@ -95,6 +105,47 @@ def judge_normal(n: int, floor: float, draws: int) -> Facts:
         mean = float(array[answered].mean()) if answered.any() else None
         cells[name] = {"kept": kept, "answered": float(answered.mean()), "rate": mean}
     return {"n": n, "floor": floor, "cells": cells}
+
+
+def judge_floors(name: str, floor: float, n: int, draws: int) -> Facts:
+    """Count kept floors, answers and the other rate, for probabilities that are true.
+
+    Scores of both classes are normal. MAPIE tries a hundred probabilities, as it comes.
+    """
+    found: dict[str, list[tuple[float, float]]] = {"boundshift": [], "MAPIE": []}
+    for draw in range(draws):
+        rng = generator("floors", name, floor, n, draw)
+        y = (rng.random(n) < SHARE).astype(int)
+        p = expit(
+            DISTANCE * (rng.normal(size=n) + DISTANCE * (y - 0.5)) + np.log(SHARE / (1 - SHARE))
+        )
+        other = "precision" if name == "recall" else "recall"
+        controller = BinaryClassificationController(
+            lambda p: np.column_stack([1 - p, p]), name, floor, 1 - DELTA, other
+        )
+        with quiet(Warning):
+            ours = find_boundary(y, p, rule=Floors(**{name: floor}, then=other), pos_label=1)
+            theirs = controller.calibrate(p, y).best_predict_param
+        found["boundshift"].append(_true_rates(ours.threshold if ours.promised else None, name))
+        found["MAPIE"].append(_true_rates(theirs, name))
+    cells = {}
+    for tool, rates in found.items():
+        array = np.array(rates)
+        answered = ~np.isnan(array[:, 0])
+        kept = float(np.mean(~(array[:, 0] < floor)))
+        mean = float(array[answered, 1].mean()) if answered.any() else None
+        cells[tool] = {"kept": kept, "answered": float(answered.mean()), "rate": mean}
+    return {"asked": f"{name} ≥ {floor:g}", "n": n, "cells": cells}
+
+
+def _true_rates(threshold: float | None, first: str) -> tuple[float, float]:
+    """Return the true recall and precision at a probability, the one asked for first."""
+    if threshold is None:
+        return np.nan, np.nan
+    cut = (logit(threshold) - np.log(SHARE / (1 - SHARE))) / DISTANCE
+    found, alarms = norm.sf(cut - DISTANCE / 2), norm.sf(cut + DISTANCE / 2)
+    rates = float(found), float(SHARE * found / (SHARE * found + (1 - SHARE) * alarms))
+    return rates if first == "recall" else rates[::-1]
 
 
 def judge_unlabelled(model: str, n: int, share: float, draws: int) -> Facts:
@@ -124,6 +175,7 @@ def collect(quick: bool) -> Facts:
     return {
         "draws": draws,
         "audit": in_parallel(judge_audit, [(share, -(-draws // 4)) for share in SHARES], quick),
+        "floors": in_parallel(judge_floors, [(*cell, draws) for cell in ASKED], quick),
         "normal": in_parallel(judge_normal, [(*cell, draws) for cell in NORMAL], quick),
         "unlabelled": in_parallel(judge_unlabelled, [(*cell, draws) for cell in ROWS], quick),
     }
@@ -134,6 +186,7 @@ def is_met(facts: Facts) -> bool:
     slack = 3 * (DELTA * (1 - DELTA) / facts["draws"]) ** 0.5
     kept = [cell["cells"]["boundshift"]["kept"] for cell in facts["normal"]]
     kept += [cell["kept"] for cell in facts["unlabelled"]]
+    kept += [cell["cells"]["boundshift"]["kept"] for cell in facts["floors"]]
     wrong = facts["audit"][0]["certified"][0]
     return bool(min(kept) >= 1 - DELTA - slack and wrong <= DELTA + 2 * slack)
 
@@ -148,6 +201,11 @@ def tables(facts: Facts) -> Tables:
         for c in facts["normal"]
         for name, cell in c["cells"].items()
     ]
+    floors: list[list[Cell]] = [
+        [c["asked"], str(c["n"]), tool, cell["kept"], cell["answered"], cell["rate"] or "–"]
+        for c in facts["floors"]
+        for tool, cell in c["cells"].items()
+    ]
     unlabelled: list[list[Cell]] = [
         [c["model"], str(c["n"]), f"{c['share']:g}", c["kept"], c["rate"], c["bound"]]
         for c in facts["unlabelled"]
@@ -155,10 +213,11 @@ def tables(facts: Facts) -> Tables:
     heads = {
         "audit": "true precision | certified, Audit | certified, BARGAIN | labels, Audit | "
         "labels, BARGAIN",
+        "floors": "asked | rows | tool | kept | answered | mean of the other rate",
         "normal": "normal cases | specificity asked | tool | kept | answered | mean false alarms",
         "unlabelled": "model | labelled rows | rare share | kept | mean true rate | mean bound",
     }
-    rows = {"audit": audit, "normal": normal, "unlabelled": unlabelled}
+    rows = {"audit": audit, "floors": floors, "normal": normal, "unlabelled": unlabelled}
     return {name: table(head, rows[name]) for name, head in heads.items()}
 
 
