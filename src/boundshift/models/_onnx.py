@@ -89,12 +89,11 @@ def to_onnx(clf: Any, X: Any) -> Any:
     Notes
     -----
     Linear models, MLPClassifier, decision trees, forests, (histogram) gradient boosting, XGBoost
-    and LightGBM are written in double precision, and rows take the same path through the same
-    trees. Labels agree unless a score is closer to the boundary than the model's own rounding:
-    10⁻¹⁵ of the score, 10⁻⁶ for models that compute in float32 (XGBoost, models trained on float32
-    rows). skl2onnx converts everything else, some of it in float32 only. If scores or labels differ
-    by more than rounding in onnxruntime, the model is refused. The operator set is 18, with 5 of
-    ai.onnx.ml for trees.
+    and LightGBM are written in double precision. Labels agree unless a score is closer to the
+    boundary than the model's own rounding: 10⁻¹⁵ of the score, 10⁻⁶ for models that compute in
+    float32 (XGBoost, models trained on float32 rows). skl2onnx converts everything else, some of it
+    in float32 only. If scores or labels differ by more than rounding in onnxruntime, the model is
+    refused. The operator set is 18, with 5 of ai.onnx.ml for trees.
 
     Examples
     --------

@@ -2,17 +2,14 @@ r"""Scores of a fitted model: its log-odds where it has probabilities, else its 
 
 Two classes are decided on probabilities; many classes, and a mean of models, on log-odds. The
 margin is the log-odds if its logistic function (or softmax) is what ``predict_proba`` returns. It
-is preferred, because a probability near 0 or 1 has lost digits. Otherwise log-odds are computed
-from the probabilities: :math:`\ln p_k`, whose difference for two classes is the logit. A forest
-gives many probabilities of exactly 0. These are replaced by half the smallest positive one seen, a
-floor that is learned and stored with the boundary.
+is preferred, because a probability near 0 or 1 has lost digits. Otherwise :math:`\ln p_k` is
+computed. A forest gives many probabilities of exactly 0. These are replaced by half the smallest
+positive one seen, a floor that is learned and stored with the boundary.
 
-Models that were fitted on parts of the same rows are averaged by these scores; log-odds beyond 36,
-as naive Bayes has with few rows, by their median. Model :math:`k` of
-several linear ones scores a row by :math:`w_k^\top (x - m_k) / s_k + b_k`, where its StandardScaler
-has learned :math:`m_k` and :math:`s_k`. In the first model's units, :math:`z = (x - m_1) / s_1`,
-that is :math:`(w_k s_1 / s_k)^\top z + w_k^\top (m_1 - m_k) / s_k + b_k`, so a copy of the first
-model with the mean of these weights and intercepts gives the mean score.
+Model :math:`k` of several linear ones scores a row by :math:`w_k^\top (x - m_k) / s_k + b_k`, where
+its StandardScaler has learned :math:`m_k` and :math:`s_k`. With :math:`z = (x - m_1) / s_1` that is
+:math:`(w_k s_1 / s_k)^\top z + w_k^\top (m_1 - m_k) / s_k + b_k`, so a copy of the first model with
+the mean of these weights and intercepts gives the mean score.
 
 Libraries are recognised by the name of a model's class, so that none is imported needlessly.
 """
@@ -414,15 +411,12 @@ class MeanOfModels(ClassifierMixin, BaseEstimator):
 def mean_scores(scores: FloatArray, rows: IndexArray, *, is_log_odds: bool = False) -> FloatArray:
     """Return the mean score of each row over the models that scored it.
 
-    Only differences between classes count, so the scores of many classes are first centred: as
-    log-probabilities, or to mean zero. A class that a model did not know is NaN there and gets the
-    mean of the other models.
+    `scores` holds those of all models, one below the other, and `rows` the row of each. Those of
+    many classes are first centred: as log-probabilities, or to mean zero. A class that a model did
+    not know is NaN there and gets the mean of the other models.
 
     Of two classes, a row has the median of the log-odds if a model is surer of it than a float64
-    probability can say. Naive Bayes with few rows has log-odds of many thousands: in a mean, one
-    such model outvotes all others.
-
-    `scores` holds those of all models, one below the other, and `rows` the row of each.
+    probability can say: in a mean, one such model (naive Bayes with few rows) outvotes all others.
     """
     columns = scores.reshape(len(scores), -1)
     known = ~np.isnan(columns)

@@ -271,11 +271,10 @@ def _share_to_hold_out(clf: Any, labels: list[Any], y: NDArray[Any]) -> float | 
 def hold_out(
     number: IndexArray, share: float, cv: Any, random_state: Any, X: Any, split: Mapping[str, Any]
 ) -> Split:
-    """Return rows to train on and rows held out, in about the classes' proportion.
+    """Return rows to train on and rows held out, about a share of each class.
 
-    `number` is the class of each row, `share` the share of each class to hold out. With an int as
-    `cv`, rows are drawn, the same every time if `random_state` is None. A splitter knows which rows
-    belong together, so as many of its test parts are held out as are needed.
+    With an int as `cv`, rows are drawn, the same every time if `random_state` is None. A splitter
+    knows which rows belong together, so as many of its test parts are held out as are needed.
     """
     totals = np.bincount(number, minlength=2)
     goals = np.ceil(share * totals - 1e-9).astype(int)
