@@ -1,7 +1,4 @@
-"""The paper's method against brute force: which points are removed, and the optimum of all levels.
-
-The solver itself is compared through `find_boundary`, its parts with independent computations.
-"""
+"""The paper's method against brute force over every level, and its parts in many digits."""
 
 import math
 import warnings
@@ -14,19 +11,12 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from boundshift import BoundaryWarning, Status, SupportRadius, find_boundary
-from boundshift._scores import Scores, ScoreSample
+from boundshift._scores import ScoreSample
 from boundshift.curves import SLSQP
 from boundshift.curves import _paper as paper
-from boundshift.curves._paper import (
-    SupportProblem,
-    Windows,
-    bound_loss,
-    proportional_path,
-    sequential_path,
-    split_space,
-)
+from boundshift.curves._paper import SupportProblem, split_space
 from tests import exhaustive
-from tests.exhaustive import Options, all_windows, by_share, minima, one_by_one
+from tests.exhaustive import Options
 from tests.problems import (
     KINDS,
     OPTIONS,
@@ -55,47 +45,7 @@ def problem_of(pair, curve) -> SupportProblem:
     return SupportProblem(ScoreSample.from_labels(*labelled(*pair)), curve)
 
 
-# --- Which points are removed ---------------------------------------------------------------------
-
-CENTRES = st.sampled_from(["median", "mean"])
-SHAPES = st.builds(
-    lambda seed, kind, n: np.sort(draw_classes(np.random.default_rng(seed), kind, n, 2, 1.0)[0]),
-    st.integers(0, 2**32 - 1),
-    st.sampled_from(KINDS),
-    st.integers(2, 30),
-)
-WHOLE = st.lists(st.integers(-4, 4), min_size=2, max_size=14).map(lambda v: np.sort(v) + 0.0)
-
-
-@many(500)
-@given(SHAPES | WHOLE, CENTRES)
-@example(np.sort(1e9 + 1e-6 * np.random.default_rng(1).normal(0, 1, 50)), "mean")
-def test_kept_points_are_those_left_by_removing_the_farthest(values, centre):
-    windows, expected = Windows(Scores(values), centre), all_windows(values.tolist(), centre)
-    low, high, mean, distance = windows.keep(np.arange(max(len(values) - 2, 0) + 1))
-    ends = list(zip(low.tolist(), high.tolist(), strict=True))
-    assert ends == [(points[0], points[-1]) for points, _ in expected]
-    means = [
-        math.fsum(v - windows.reference for v in points) / len(points) for points, _ in expected
-    ]
-    np.testing.assert_allclose(mean, means, rtol=1e-12, atol=1e-14 * np.ptp(values))
-    # The plain loop rounds the centre to the digits of the scores.
-    tolerance = len(values) * (1e-13 * np.ptp(values) + np.spacing(np.abs(values).max()))
-    lost = [lost for _, lost in expected]
-    np.testing.assert_allclose(distance, lost, rtol=1e-12, atol=tolerance)
-
-
-@many(60)
-@given(st.integers(1, 400), st.integers(1, 400))
-@example(1000, 10)
-@example(1, 1)
-@example(13, 13)
-def test_paths_remove_points_as_the_plain_loops_do(negative, positive):
-    sizes = negative, positive
-    assert [tuple(m) for m in sequential_path(sizes).T.tolist()] == one_by_one(*sizes)
-    assert [tuple(m) for m in proportional_path(sizes).T.tolist()] == by_share(*sizes)
-    mirrored = proportional_path(sizes[::-1])[::-1]
-    np.testing.assert_array_equal(proportional_path(sizes), mirrored)
+# --- Slack ----------------------------------------------------------------------------------------
 
 
 @many(100)
@@ -110,9 +60,6 @@ def test_budget_as_a_share_is_a_whole_number_of_rows(n, p, percent):
 
 
 # --- The division of the free space ---------------------------------------------------------------
-
-RATIOS = st.floats(-3, 4).map(lambda e: 10.0**e)
-WEIGHTS = st.floats(-3, 3).map(lambda e: 10.0**e)
 
 
 def columns(*values):
@@ -139,23 +86,6 @@ def exact_share(k, w):
             ends.append(z)
         z = mpmath.findroot(f, tuple(ends), solver="anderson")
         return float(1 / (1 + mpmath.exp(-z)))
-
-
-@many(800)
-@given(RATIOS, RATIOS, WEIGHTS, WEIGHTS)
-def test_division_is_that_of_a_dense_search(k1, k2, w1, w2):
-    k, w = columns(k1, k2), columns(w1, w2)
-    (theta,), u, (loss,) = split_space(k, w)
-    np.testing.assert_allclose(u[:, 0], [k1 * theta, k2 * (1 - theta)], rtol=1e-12, atol=1e-12)
-    best, second = sorted(minima(1.0, (1 / k1, 1 / k2), (w1, w2)), key=lambda pair: pair[1])[:2]
-    assert loss == pytest.approx(best[1], rel=1e-9, abs=1e-300)
-    if second[1] > best[1] * (1 + 1e-9):  # else two shares are equally good
-        assert theta == pytest.approx(best[0], abs=1e-10)
-        swapped = split_space(k[::-1], w[::-1])[0][0]
-        assert swapped == pytest.approx(1 - theta, abs=1e-10)
-    for n_shares in (2, 9):
-        lower, upper = bound_loss(k, w, n_shares)
-        assert lower[0] * (1 - 1e-14) <= loss <= upper[0] * (1 + 1e-14)
 
 
 @pytest.mark.parametrize("k", [(8, 5), (30, 70), (900, 4), (1e4, 3e4), (1e6, 1e5), (1e12, 2e12)])
@@ -254,15 +184,12 @@ def test_geometry_adds_up(pair, options):
     assume(found.status.solved)
     tolerance = tolerated(pair)
     low, high = known.supports[0][1], known.supports[1][0]
-    assert low <= found.threshold
-    assert found.threshold < high or low == high
+    # Where both classes touch, the threshold stands a step of float32 below their common score.
+    assert low <= found.threshold < high or low - tolerance <= found.threshold <= high == low
     if min(known.radii) > 0:  # a point needs no space, and so has no unique radius
-        assert known.means[0] + known.confidence_radii[0] == pytest.approx(
-            found.threshold, abs=tolerance
-        )
-        assert known.means[1] - known.confidence_radii[1] == pytest.approx(
-            found.threshold, abs=tolerance
-        )
+        first, second = known.confidence_radii
+        places = [known.means[0] + first, known.means[1] - second]
+        assert places == pytest.approx([found.threshold] * 2, abs=tolerance)
     kept = [n - m for n, m in zip(found.n_samples, known.slack, strict=True)]
     claims = [(1 - d) / (n + 1) + d for d, n in zip(known.deltas, kept, strict=True)]
     if options.slack == "binary":
