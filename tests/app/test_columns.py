@@ -56,16 +56,10 @@ def test_dates_are_dates(texts):
     assert holds_dates(pd.Series(texts)) == (texts in DATES)
 
 
-@pytest.mark.parametrize(
-    "cells",
-    [
-        ["True", "False", None],
-        ["TRUE", "false", "NA"],
-        [True, False, None],
-        ["1", "0", ""],
-        [1.0, 0.0, np.nan],
-    ],
-)
+TRUTHS = [["True", "False", None], ["TRUE", "false", "NA"], [True, False, None], ["1", "0", ""]]
+
+
+@pytest.mark.parametrize("cells", [*TRUTHS, [1.0, 0.0, np.nan]])
 def test_a_truth_is_the_same_in_every_spelling(cells):
     found = read_cells(pd.Series(cells, dtype=object), Spelling("truth"), "x").tolist()
     assert found[:2] == ["true", "false"]
@@ -133,17 +127,14 @@ def test_what_no_model_can_learn_from_is_left_out(reason):
         assert set(columns.left_out.values()) == {reason}
 
 
-@pytest.mark.parametrize(
-    ("role", "made"),
-    [
+def test_the_user_has_the_last_word():
+    for role, made in (
         ("--category", ("x", "category", "--category says so; one column for each category")),
         ("--numeric", ("x", "number", "numbers; --numeric; scaled")),
         ("--drop", ("x", "left out", "--drop says so")),
         ("--id", ("x", "left out", "--id says so")),
-    ],
-)
-def test_the_user_has_the_last_word(role, made):
-    assert made in chosen({"x": role}, x=np.arange(N), age=AGE).described()
+    ):
+        assert made in chosen({"x": role}, x=np.arange(N), age=AGE).described()
 
 
 def test_what_is_kept():

@@ -22,7 +22,6 @@ from boundshift._app.tables import (
     write_frame,
 )
 from boundshift.streaming import _tables as batches
-from boundshift.streaming import scan_boundary
 from boundshift.streaming._tables import Reading, column_names
 
 
@@ -111,8 +110,14 @@ def test_a_title_above_the_names_of_an_excel_sheet(tmp_path, above, said):
     assert any("Row 3" in str(warning.message) for warning in caught) == said
 
 
-TWICE = pa.BufferOutputStream()
-parquet.write_table(pa.table([pa.array([1]), pa.array([2])], names=["a", "a"]), TWICE)
+def as_parquet(*columns):
+    """Return a Parquet file whose columns are called a."""
+    buffer = pa.BufferOutputStream()
+    parquet.write_table(pa.table(list(map(pa.array, columns)), names=["a"] * len(columns)), buffer)
+    return buffer.getvalue().to_pybytes()
+
+
+PAGES = as_parquet(["a", "b"] * 99)
 UNREADABLE = {
     "gzip without its ending": ("t.csv", gzip.compress(b"a,b\n1,2\n"), r"\.gz"),
     "half a letter of UTF-16": ("t.csv", "a,b\n1,2\n".encode("utf-16")[:-1], "utf-16 text"),
@@ -120,7 +125,8 @@ UNREADABLE = {
     "zeros": ("t.csv", b"a,b\n1,2\n\0\0\0\n", "must be text, and is binary"),
     "JSON": ("t.json", b'[{"a": 1}, {"a": 2}]', "end in .*got 't.json'. Write Parquet"),
     "a quote left open": ("t.csv", b'a,b\n1,"' + b"x\n" * 50, "quote"),
-    "columns of one name": ("t.parquet", TWICE.getvalue().to_pybytes(), "'a' more than once"),
+    "columns of one name": ("t.parquet", as_parquet([1], [2]), "'a' more than once"),
+    "damaged pages": ("t.parquet", PAGES[:4] + b"\xff" * 36 + PAGES[40:], "cannot be read"),
 }
 
 
@@ -139,30 +145,13 @@ def test_decimals_are_numbers(tmp_path):
     assert understood(read_frame(tmp_path / "t.parquet"))["price"].tolist() == [1.0, 2.0]
 
 
-def test_pages_that_are_damaged_are_refused_in_passes(tmp_path):
-    path = tmp_path / "t.parquet"
-    parquet.write_table(pa.table({"risk": [1.0, 2.0] * 99, "ill": ["a", "b"] * 99}), path)
-    raw = bytearray(path.read_bytes())
-    raw[4:40] = b"\xff" * 36
-    path.write_bytes(raw)
-    with pytest.raises(InvalidInputError, match=r"t\.parquet"):
-        scan_boundary(path, label="ill", score="risk")
+CHOSEN = [([1, 0], (90, 10), 1), ([1, -1], (90, 10), 1), ([True, False], (90, 10), True)]
+CHOSEN += [([1, 2], (90, 10), 2), (["sick", "well"], (10, 90), "sick")]
+CHOSEN += [(["sick", "well"], (50, 50), "well")]
 
 
-@pytest.mark.parametrize(
-    ("labels", "counts", "positive"),
-    [
-        ([1, 0], (90, 10), 1),
-        ([1, -1], (90, 10), 1),
-        ([True, False], (90, 10), True),
-        ([1, 2], (90, 10), 2),
-        (["sick", "well"], (10, 90), "sick"),
-        (["sick", "well"], (50, 50), "well"),
-    ],
-)
-def test_the_positive_class_is_the_greater_sign_else_the_rarer_else_the_greater(
-    labels, counts, positive
-):
+@pytest.mark.parametrize(("labels", "counts", "positive"), CHOSEN)
+def test_the_positive_class_is_the_greater_sign_else_the_rarer(labels, counts, positive):
     assert order_classes(labels, counts, None, "ill")[1] == positive
     if counts == (50, 50):
         with pytest.raises(InvalidInputError, match="equally frequent"):
