@@ -249,27 +249,6 @@ def test_clusters_count_whole_in_any_order_of_their_rows():
         Monitor(certificate).update(y, s)
 
 
-def test_a_classifier_holds_out_whole_patients_and_counts_them():
-    rng = np.random.default_rng(5)
-    patient = np.repeat(np.arange(300), 4)
-    y = np.repeat(rng.random(300) < 0.4, 4).astype(int)
-    X = (2.5 * y + np.repeat(rng.normal(size=300), 4) + rng.normal(size=1200) / 2)[:, None]
-    model = BoundShiftClassifier(
-        LogisticRegression(), cv=StratifiedGroupKFold(5), rule=Floors(recall=0.8)
-    ).fit(X, y, groups=patient)
-    held = model._scored.rows
-    assert not set(patient[held]) & set(np.delete(patient, held))
-    expected = find_boundary(
-        y[held], model.positive_scores(X[held]), rule=Floors(recall=0.8), cluster=patient[held]
-    )
-    assert model.boundary_.threshold == pytest.approx(expected.threshold)
-    assert model.certificate_.error_bounds == pytest.approx((1.0, 0.2))
-    assert (model.certificate_.method, model.certificate_.status) == ("betting", "certified")
-    assert "averages over" in model.boundary_.message
-    again = pickle.loads(pickle.dumps(model))
-    assert again.boundary_.threshold == model.boundary_.threshold
-
-
 def draw_patients(rng, n, size=20):
     """Return rows of patients who hardly differ within one, their labels and ids."""
     ill = rng.random(n) < 0.3
@@ -291,9 +270,23 @@ def test_a_trained_classifier_counts_patients(routed):
         assert found.threshold_ == pytest.approx(expected.threshold)
         assert found.certificate_.certified
         assert found.certificate_.error_bounds == pytest.approx((1.0, 0.2))
-        assert found.certificate_.n_clusters == tuple(
-            len(set(patient[y == label])) for label in (0, 1)
-        )
+        patients = tuple(len(set(patient[y == label])) for label in (0, 1))
+        assert found.certificate_.n_clusters == patients
+
+
+def test_a_classifier_holds_out_whole_patients_and_counts_them():
+    X, y, patient = draw_patients(np.random.default_rng(5), 300, 4)
+    options = {"cv": StratifiedGroupKFold(5), "rule": Floors(recall=0.8)}
+    model = BoundShiftClassifier(LogisticRegression(), **options).fit(X, y, groups=patient)
+    held = model._scored.rows
+    assert not set(patient[held]) & set(np.delete(patient, held))
+    rows = y[held], model.positive_scores(X[held])
+    expected = find_boundary(*rows, rule=options["rule"], cluster=patient[held])
+    for fitted in (model, pickle.loads(pickle.dumps(model))):
+        assert fitted.boundary_.threshold == pytest.approx(expected.threshold)
+    assert model.certificate_.error_bounds == pytest.approx((1.0, 0.2))
+    assert (model.certificate_.method, model.certificate_.status) == ("betting", "certified")
+    assert "averages over" in model.boundary_.message
 
 
 @pytest.mark.parametrize(

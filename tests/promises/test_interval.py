@@ -9,12 +9,20 @@ from tests.problems import two_normals
 Y, S = two_normals(300, 30, 3.0)
 
 
-def rounded(rng: np.random.Generator, y: np.ndarray) -> np.ndarray:
+def rounded(rng, y):
     return np.round(rng.normal(size=len(y)) + 2 * y)
 
 
-def normal(rng: np.random.Generator, y: np.ndarray) -> np.ndarray:
+def normal(rng, y):
     return rng.normal(size=len(y)) + 2 * y
+
+
+def forest(rng, y):
+    return rng.binomial(50, rng.beta(1 + 2 * y, 6 - 4 * y)) / 50
+
+
+def zeros(rng, y):
+    return np.where(rng.random(len(y)) < 0.8 - 0.5 * y, 0.0, rng.gamma(1.5 + y))
 
 
 @pytest.mark.parametrize("rule", [Cost(false_negative=20), "f1"])
@@ -67,14 +75,6 @@ def test_the_interval_of_a_probability_is_that_of_its_log_odds() -> None:
 def test_the_number_of_draws_is_checked(n: object) -> None:
     with pytest.raises(InvalidInputError, match="`n_resamples` must be a whole number"):
         threshold_interval(Y, S, n_resamples=n)
-
-
-def forest(rng: np.random.Generator, y: np.ndarray) -> np.ndarray:
-    return rng.binomial(50, rng.beta(1 + 2 * y, 6 - 4 * y)) / 50
-
-
-def zeros(rng: np.random.Generator, y: np.ndarray) -> np.ndarray:
-    return np.where(rng.random(len(y)) < 0.8 - 0.5 * y, 0.0, rng.gamma(1.5 + y))
 
 
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
