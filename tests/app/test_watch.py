@@ -61,7 +61,8 @@ def test_a_call_beside_another_says_so_and_counts_nothing(count, tmp_path, monke
 
 def test_json_and_the_exit_code(run, count, tmp_path):
     write(tmp_path / "rows.csv", 0.7)
-    done = run("monitor", "certificate.json", "rows.csv", *DATED, "--json", "--exit-code", code=3)
+    options = (*DATED, "--cluster", "none", "--json", "--exit-code")
+    done = run("monitor", "certificate.json", "rows.csv", *options, code=3)
     facts = json.loads(done.stdout)
     assert facts["kept"] is False
     assert facts["alarms"][0]["label"] == "yes"

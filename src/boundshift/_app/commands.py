@@ -59,7 +59,8 @@ def threshold(
 
         alone = [name for name, it in (("zone", zone), ("cost-column", cost_column)) if it]
         is_seen = zone is not None and scored.scores != "held-out"
-        if alone and (len(alone) > 1 or not goal.is_open or certify or is_seen):
+        has_goal = goal != Goal(confidence=goal.confidence)
+        if alone and (len(alone) > 1 or has_goal or certify or is_seen):
             raise InvalidInputError(
                 f"--{alone[0]} must go alone: without the other one of --zone and --cost-column, a "
                 "rule, a curve and --certify; --zone also without --scores. Run the command twice."

@@ -130,10 +130,6 @@ class Folder(NamedTuple):
     target: str
     cluster: str | None = None
 
-    def cluster_column(self, asked: str | None) -> str | None:
-        """Return the column of ids: that of the fit unless another, or none, is asked for."""
-        return self.cluster if asked is None else None if asked == "none" else asked
-
 
 def read_folder(folder: Path) -> Folder:
     """Read the model of a folder, and what is said there of its table."""

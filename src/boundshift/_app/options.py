@@ -211,11 +211,6 @@ class Goal:
     prevalence: float | None = None
     confidence: float = 0.95
 
-    @property
-    def is_open(self) -> bool:
-        """Whether nothing is asked of the boundary, so that costs by row may decide."""
-        return self == Goal(confidence=self.confidence)
-
     def claims(self) -> tuple[ErrorCurve, Rule]:
         """Return the curve and the rule, as `find_boundary` takes them."""
         from boundshift._boundary import choose_claims

@@ -69,12 +69,13 @@ def watch_table(
         folder = read_folder(place)
         label = label or folder.target
         if monitor.certificate.n_clusters is not None:
-            cluster = folder.cluster_column(cluster)
+            cluster = cluster or folder.cluster
     elif label is None or score is None:
         raise InvalidInputError(
             f"'{place}' does not say where labels and scores stand. Say it with --label and "
             "--score."
         )
+    cluster = None if cluster == "none" else cluster
     if when is not None and cluster is not None:
         raise InvalidInputError(
             f"--when must go without clusters, got them by '{cluster}': all rows of an id count in "
@@ -178,7 +179,7 @@ def certify_table(
     nothing, and a warning says how many there are.
     """
     fit = read_folder(Path(folder))
-    name, by = label or fit.target, fit.cluster_column(cluster)
+    name, by = label or fit.target, None if cluster == "none" else cluster or fit.cluster
     ids: list[str] = []
     if by is None and cluster != "none":
         there = fit.columns if str(source) == "-" else column_names(source, reading)
