@@ -7,15 +7,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from boundshift import (
-    BoundShiftClassifier,
-    Floors,
-    InvalidInputError,
-    Monitor,
-    certify,
-    find_zone,
-    load,
-)
+from boundshift import Floors, InvalidInputError, Monitor, certify, find_zone, load
 from boundshift._app import app
 from boundshift._app.columns import Reason, choose_columns, find_cluster
 from boundshift._app.fit import fit_table
@@ -34,13 +26,9 @@ def visits(seed, n, most=8):
     is_ill = rng.random(n) < 0.35
     own = 1.5 * rng.normal(size=n) + 1.2 * is_ill
     of = np.repeat(np.arange(n), rng.integers(1, most + 1, n))
-    return pd.DataFrame(
-        {
-            "PatientID": rng.permutation(10 * n)[of] + 1000,
-            "risk": own[of] + 0.5 * rng.normal(size=len(of)),
-            "ill": is_ill[of].astype(int),
-        }
-    )
+    ids = rng.permutation(10 * n)[of] + 1000
+    risk = own[of] + 0.5 * rng.normal(size=len(of))
+    return pd.DataFrame({"PatientID": ids, "risk": risk, "ill": is_ill[of].astype(int)})
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +174,6 @@ def test_a_folder_certified_and_watched_by_patients(rows, tmp_path):
     later = tmp_path / "later.csv"
     rest.to_csv(later, index=False)
     model = load(folder / "model.skops")
-    assert isinstance(model, BoundShiftClassifier)
     scores = model.positive_scores(rest[["risk"]])
     expected = certify(rest.ill, scores, model.boundary_.threshold, cluster=rest.PatientID)
     stored = json.loads(call("certify", folder, later, "--json").stdout)
