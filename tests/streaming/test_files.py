@@ -27,7 +27,6 @@ def table_of(parts):
 WRITERS = {
     "parquet": pa.parquet.write_table,
     "csv": pa.csv.write_csv,
-    "tsv": lambda table, path: pa.csv.write_csv(table, path, pa.csv.WriteOptions(delimiter="\t")),
 }
 
 
