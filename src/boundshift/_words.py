@@ -161,14 +161,10 @@ def class_rows(boundary: Any) -> list[tuple[str, tuple[Any, ...]]]:
     """Return what is known of both classes; the paper's quantities only where there are some."""
     rows = [("rows", boundary.n_samples), ("on the wrong side", boundary.wrong)]
     if boundary.geometry is not None:
-        geometry = boundary.geometry
-        rows += [
-            ("slack", geometry.slack),
-            ("mean of the kept", geometry.means),
-            ("radius", geometry.radii),
-            ("confidence radius", geometry.confidence_radii),
-            ("delta", geometry.deltas),
-        ]
+        known = boundary.geometry
+        rows += [("slack", known.slack), ("mean of the kept", known.means)]
+        rows += [("radius", known.radii), ("confidence radius", known.confidence_radii)]
+        rows.append(("delta", known.deltas))
     return [*rows, ("claimed error", boundary.errors)]
 
 

@@ -77,12 +77,6 @@ def test_the_rule_is_nowhere_below_its_value_at_the_boundary(problem, claims):
     assert np.min(display.rule_values) >= loss * (1 - 1e-9) - tolerance
 
 
-def test_the_papers_method_has_no_rule_to_draw(problem):
-    display = ThresholdDisplay.from_predictions(*problem, curve="paper")
-    assert display.rule_values is None
-    assert len(display.axes_) == 1
-
-
 def test_plateau_and_interval_are_drawn_where_they_are(problem):
     y, scores = problem
     display = ThresholdDisplay.from_predictions(
@@ -96,6 +90,7 @@ def test_plateau_and_interval_are_drawn_where_they_are(problem):
 
 
 def test_a_stored_boundary_has_its_curve_and_its_rule(problem):
+    assert ThresholdDisplay.from_predictions(*problem, curve="paper").rule_values is None
     boundary = find_boundary(*problem, rule="minimax", curve=ClopperPearson(0.7))
     stored = type(boundary).from_json(boundary.to_json())
     display = stored.plot(*problem, old_threshold=2.0)

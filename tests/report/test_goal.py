@@ -32,8 +32,7 @@ METRICS = {
     "mcc": ("Matthews correlation (MCC)", sk.matthews_corrcoef),
     "kappa": ("Cohen's kappa", sk.cohen_kappa_score),
     "sum": ("balanced accuracy", sk.balanced_accuracy_score),
-    "g-mean": ("G-mean", lambda *a, **w: np.prod(sk.recall_score(*a, average=None, **w)) ** 0.5),
-}  # fmt: skip
+}
 RATES = {
     "recall": sk.recall_score,
     "specificity": lambda y, p: sk.recall_score(y, p, pos_label=0),
@@ -41,11 +40,11 @@ RATES = {
 }
 
 
-def report_on(rule, test=(800, 90, 1), details=None, prevalence=None, **settings):
+def report_on(rule, test=(800, 90, 1), prevalence=None, **settings):
     y, s = rows()
     found = find_boundary(y, s, rule=rule, **settings)
     tested = rows(*test[:2], seed=test[2])
-    known = {"test": tested, "names": NAMES, "details": details, "prevalence": prevalence}
+    known = {"test": tested, "names": NAMES, "prevalence": prevalence}
     return collect_facts(y, s, boundary=found, **known), tested
 
 
@@ -176,7 +175,6 @@ def test_what_may_be_chance_is_said_to_be(rule, word):
         ({"positive": "churners", "unit": "customers"}, ("churners", "other customers")),
         ({"positive": "Kündiger", "unit": "Kunden"}, ("Kündiger", "other Kunden")),
         ({"positive": "sick"}, ("sick rows", "other rows")),
-        ({"positive": "diabetes"}, ("diabetes rows", "other rows")),
         ({"positive": "people with flu"}, ("people with flu", "other rows")),
         ({"positive": "previous"}, ("previous rows", "other rows")),
     ],
@@ -187,7 +185,7 @@ def test_names_read_naturally(names, phrases):
     assert read_names(None, (b"0", b"1")).positives == "rows of class 1"
 
 
-@pytest.mark.parametrize("rule", ["f1", "f2", "mcc", "kappa", "sum"])
+@pytest.mark.parametrize("rule", METRICS)
 def test_the_first_sentence_says_goal_value_bound_and_the_untouched_models(rule):
     title, metric = METRICS[rule]
     facts, tested = report_on(rule)

@@ -222,12 +222,8 @@ def make_gaussians(
     return X[order], y[order]
 
 
-BUNDLED: dict[str, Callable[..., Any]] = {
-    "pima": load_pima,
-    "heart": load_heart,
-    "hepatitis": load_hepatitis,
-    "breast_cancer": load_breast_cancer,
-}
+_LOADERS = (load_pima, load_heart, load_hepatitis, load_breast_cancer)
+BUNDLED = {load.__name__.removeprefix("load_"): load for load in _LOADERS}
 
 
 def describe_bundled() -> list[tuple[str, int, int, int, int, float]]:

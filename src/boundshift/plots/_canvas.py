@@ -20,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 from boundshift._scores import ScoreSample
 from boundshift._typing import FloatArray
 from boundshift._view import choose_axis
-from boundshift._words import number
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -168,11 +167,6 @@ def draw_boundaries(
         for _, place, style in lines:
             ax.axvline(place, lw=1.8, zorder=6, **style)
     return [line_key(f"{name} boundary", lw=1.8, **style) for name, _, style in lines]
-
-
-def percent_axis(axis: Any) -> None:
-    """Write the numbers of an axis in percent."""
-    axis.set_major_formatter(lambda value, _: f"{number(100 * value, '.3g')}%")
 
 
 def add_legend(

@@ -31,7 +31,6 @@ from boundshift.plots._canvas import (
     draw_boundaries,
     grid_of,
     line_key,
-    percent_axis,
 )
 from boundshift.rules._binary import Cost, as_prevalence
 
@@ -247,7 +246,7 @@ class ThresholdDisplay(Display):
         keys = self._draw_lines(palette)
         if self.y_name:
             top.set(ylabel=self.y_name, ylim=(0.0, 1.02))
-            percent_axis(top.yaxis)
+            top.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.3g}%")
         top.grid(axis="y", color=palette.line, lw=0.7)
         top.set_axisbelow(True)
         new, old = self.boundary.threshold, self.old_threshold

@@ -42,7 +42,6 @@ from boundshift.report._sentences import sentences
 
 # Parts of the page's one script, in the order in which they need each other.
 _SCRIPT = ("rates.js", "threshold.js", "goals.js", "take.js")
-_FRAME_HEIGHT = 900
 _WIDTH, _PLOT = 1000, 240
 _LANE, _BOTTOM, _CEILING = 150, 140, 34
 _CERTIFICATE = ("status", "certified", "method", "errors", "error_bounds", "wrong")
@@ -243,7 +242,6 @@ def _template(name: str) -> Any:
 
 
 def _read(name: str) -> str:
-    """Return a template, a style or a script that is shipped with this package."""
     return resources.files("boundshift.report").joinpath("markup", name).read_text(encoding="utf-8")
 
 
@@ -351,7 +349,7 @@ class Report:
         """Return the page in a frame, which separates its style and script from the notebook's."""
         return (
             f'<iframe srcdoc="{escape(self.html)}" title="{escape(self.facts["names"]["title"])}" '
-            f'style="width:100%;height:{_FRAME_HEIGHT}px;border:0"></iframe>'
+            f'style="width:100%;height:900px;border:0"></iframe>'
         )
 
 

@@ -38,11 +38,10 @@ def panels(evidence: Evidence) -> Facts:
 
 
 def _stops(evidence: Evidence, axis: ScoreAxis, marks: dict[str, float]) -> Facts:
-    """Return the stops of the slider, with exact counts and bounds at each.
+    """Return the stops of the slider, both marks among them, with exact counts and bounds.
 
-    Both marks are stops themselves. Bounds hold at all stops at once, so that a reader may choose
-    freely. Those of "together" (negatives above, positives below and above) hold jointly, for what
-    depends on both classes.
+    Bounds hold at all stops at once, so that a reader may choose freely. Those of "together"
+    (negatives above, positives below and above) hold jointly, for what depends on both classes.
     """
     grid = axis.score(np.linspace(0, 1, _N_STOPS))
     short = np.array([float(f"{t:.6g}") for t in grid])  # easy to copy
@@ -144,12 +143,9 @@ def compare(methods: Sequence[Mapping[str, Any]] | None, evidence: Evidence) -> 
         best = max(values) if key in METRICS_COMPARED and values else None
         columns.append({"title": METRIC_TITLES.get(key, key.replace("_", " ")), "best": best})
     rows = [
-        {
-            "method": method["method"],
-            "ours": method["method"] in _OURS,
-            "values": [method.get(key) for key in shown],
-        }
-        for method in methods
+        {"method": each["method"], "ours": each["method"] in _OURS}
+        | {"values": [each.get(key) for key in shown]}
+        for each in methods
     ]
     decided = {
         method["method"]: np.asarray(evidence.scores > method["threshold"])

@@ -59,14 +59,15 @@ def _verdict(evidence: Evidence) -> dict[str, Any]:
     shares = (claimed.errors[1], evidence.old_missed)
     base = _choose_base(shares)
     missed, before = (round(base * share) for share in shares)
-    verb = "misses" if claimed.status == "nominal" else "is expected to miss"
-    here = " here" if claimed.status == "nominal" else ""
+    verb = "the shifted model is expected to miss"
+    if claimed.status == "nominal":
+        verb = "here the shifted model misses"
     change = " as before" if missed == before else f" instead of {before:,}"
-    told = f"Of {base:,} {names.positives}{here} the shifted model {verb} {missed:,}{change}"
+    told = f"Of {base:,} {names.positives} {verb} {missed:,}{change}"
     parts = [Sentence(f"{told}.")]
     if claimed.certified:  # only the bound of a rate, not of a count, is claimed
         bound = claim(f"at most {at_most(claimed.error_bounds[1])}", evidence.confidence)
-        bound = f"{bound}{_over_clusters(evidence)}."
+        bound += ", averaged over clusters." if evidence.clustered else "."
         parts = [Sentence(f"{told},"), Sentence(bound, "certified")]
     parts.append(Sentence(_say_alarms(evidence)))
     flagged, precision = _alarms(evidence.shifted.errors, evidence.prevalence)
@@ -76,10 +77,6 @@ def _verdict(evidence: Evidence) -> dict[str, Any]:
 
 def say(parts: list[Sentence], status: str, note: str) -> dict[str, Any]:
     return {"sentence": join(parts), "parts": parts, "status": status, "note": note}
-
-
-def _over_clusters(evidence: Evidence) -> str:
-    return ", averaged over clusters" if evidence.clustered else ""
 
 
 def _choose_base(shares: tuple[float, ...]) -> int:
