@@ -227,8 +227,8 @@ default="auto"
             Passed to the estimator's ``fit``; with metadata routing enabled, as requested there.
             Two of them also count in the decision:
 
-            ``sample_weight`` is the frequency of each row, in every fit and in the boundary; also
-            as a pipeline's ``step__sample_weight``. With metadata routing
+            ``sample_weight`` is the frequency of each row, in every fit and in the boundary; of a
+            pipeline it is called ``step__sample_weight``. With metadata routing
             ``set_fit_request(sample_weight=False)`` keeps it out of the boundary.
 
             ``row_cost`` is the loss if the row is decided wrongly: one amount per row, or two

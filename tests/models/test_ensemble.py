@@ -32,15 +32,13 @@ def draw(n_classes):
     )  # fmt: skip
 
 
+TWO = draw(2)
+
+
 @pytest.fixture(scope="module", params=[2, 3])
 def problem(request):
     X, y = draw(request.param)
     return X * [1, 10, 0.1, 1, 100, 1] + [0, 5, 0, 1e4, 0, 0], y
-
-
-@pytest.fixture(scope="module")
-def two():
-    return draw(2)
 
 
 LINEAR = {
@@ -136,8 +134,8 @@ def test_a_mean_is_deployed_where_rare_rows_are_few(ensemble, rare, fits):
     assert clf.boundary_.n_samples[1] == rare
 
 
-def test_the_same_scores_decide_either_way(two):
-    X, y = two
+def test_the_same_scores_decide_either_way():
+    X, y = TWO
     options = {"estimator": RandomForestClassifier(10, random_state=0), "cv": 3}
     mean, one = (BoundShiftClassifier(**options, ensemble=e).fit(X, y) for e in (True, False))
     assert mean.boundary_.wrong == one.boundary_.wrong
@@ -155,8 +153,8 @@ def test_the_same_scores_decide_either_way(two):
     ],
     ids=["repeats", "one part", "time"],
 )
-def test_auto_is_a_mean_where_the_folds_train_on_every_row(two, cv, deploys_mean):
-    X, y = two
+def test_auto_is_a_mean_where_the_folds_train_on_every_row(cv, deploys_mean):
+    X, y = TWO
     clf = BoundShiftClassifier(LogisticRegression(), cv=cv).fit(X, y)
     assert len(getattr(clf, "estimators_", [])) == (deploys_mean or 0)
     asked = BoundShiftClassifier(LogisticRegression(), cv=cv, ensemble=True).fit(X, y)
@@ -179,8 +177,8 @@ class Squared(StandardScaler):
         return super().transform(X) ** 2
 
 
-def test_steps_that_learn_otherwise_are_not_collapsed(two):
-    X, y = two
+def test_steps_that_learn_otherwise_are_not_collapsed():
+    X, y = TWO
     for step in (Squared(), MinMaxScaler()):
         clf = BoundShiftClassifier(make_pipeline(step, LogisticRegression()), ensemble=True)
         assert isinstance(clf.fit(X, y).estimator_, MeanOfModels)

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 import xgboost
 from scipy.special import expit
+from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
 from boundshift import BoundShiftClassifier, InvalidInputError, find_boundary
 
 
-def test_a_class_that_fit_does_not_see_is_missed(three):
-    X, y = three
+def test_a_class_that_fit_does_not_see_is_missed():
+    X, y = make_classification(600, n_informative=5, n_classes=3, random_state=0)
     params = {"objective": "multi:softprob", "num_class": 3}
     booster = xgboost.train(params, xgboost.DMatrix(X, y), num_boost_round=2)
     with pytest.raises(InvalidInputError, match=r"one column per class \(2: \[0, 1\]\), got 3"):

@@ -1,7 +1,6 @@
 """PyTorch modules are scored by their logits, skorch networks by their probabilities."""
 
 import runpy
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +11,8 @@ from sklearn.datasets import make_classification
 from torch import nn
 
 from boundshift import (
-    BoundaryWarning,
     BoundShiftClassifier,
-    InvalidInputError,
     find_boundary,
-    load,
-    save,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -105,18 +100,6 @@ def test_modules_of_other_precision(dtype):
     many = np.tile(X, (12, 1))  # scored in batches
     assert clf.positive_scores(many).dtype == np.float64
     np.testing.assert_array_equal(clf.positive_scores(many)[-len(X) :], clf.positive_scores(X))
-
-
-def test_a_module_is_not_stored_by_skops(tmp_path):
-    X, y = draw()
-    clf = BoundShiftClassifier(network(1), cv="prefit")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BoundaryWarning)  # an untrained network knows nothing
-        clf.fit(X, y)
-    with pytest.raises(InvalidInputError, match="that skops can store, got BoundShiftClassifier"):
-        save(clf, tmp_path / "model.skops")
-    path = save(clf.boundary_, tmp_path / "boundary.json")
-    assert load(path) == clf.boundary_
 
 
 # skorch.
