@@ -96,13 +96,6 @@ def make_named(n=2000, seed=4):
     )
 
 
-def make_later(n=1500, seed=11):
-    """Payments of the next quarter, in no order of their days."""
-    days = np.random.default_rng(seed).integers(0, 90, n)
-    day = pd.Timestamp("2026-01-01") + pd.to_timedelta(days, unit="D")
-    return make_fraud(n, seed).assign(day=day.strftime("%d.%m.%Y"))
-
-
 def make_machines(n=1500, seed=6):
     """Machines of which some were written twice, and some were never inspected."""
     rng = np.random.default_rng(seed)
@@ -131,7 +124,7 @@ def write_tables(folder):
 
 
 def write_stories(folder):
-    """Write the tables of the six stories told in test_stories.py."""
+    """Write the tables of the five stories told in test_stories.py."""
     folder = Path(folder)
     make_german().to_csv(folder / "kunden.csv", index=False, sep=";", encoding="cp1252")
     with pd.ExcelWriter(folder / "machines.xlsx") as book:
@@ -141,8 +134,6 @@ def write_stories(folder):
     make_named().to_csv(folder / "donors.csv", index=False)
     make_named(600, seed=5).drop(columns="gives").to_csv(folder / "next_week.csv", index=False)
     make_screening(3000, seed=8, share=0.12).to_csv(folder / "clinic.csv", index=False)
-    make_fraud().to_csv(folder / "payments.csv", index=False)
-    make_later().to_csv(folder / "quarter.csv", index=False)
 
 
 if __name__ == "__main__":
