@@ -92,9 +92,7 @@ def run(model, X):
 
 
 def fit(estimator, X, y, **options):
-    return BoundShiftClassifier(estimator, **{"cv": 2, "ensemble": False, **options}).fit(
-        X[:TRAINED], y[:TRAINED]
-    )
+    return BoundShiftClassifier(estimator, **{"cv": 2, **options}).fit(X[:TRAINED], y[:TRAINED])
 
 
 def decisive(clf, X):
@@ -214,10 +212,22 @@ def test_labels_of_any_kind_and_either_class_positive(name):
         np.testing.assert_array_equal(label == positive, score > clf.threshold_)
 
 
+@pytest.mark.parametrize("cv", [4, 5])
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_the_median_of_models_that_are_too_sure(cv):
+    X, y = draw(2)
+    X[:, 3] = np.where(y == 1, 0.2 * np.round(X[:, 3]), X[:, 3])
+    keep = np.concatenate([np.flatnonzero(y == 0)[:300], np.flatnonzero(y == 1)[:7]])
+    clf = BoundShiftClassifier(GaussianNB(), cv=cv, ensemble=True).fit(X[keep], y[keep])
+    label, score, *_ = run(to_onnx(clf, X), X)
+    np.testing.assert_array_equal(label, clf.predict(X))
+    np.testing.assert_allclose(score, clf.positive_scores(X), atol=1e-9)
+
+
 def test_the_last_step_of_a_pipeline_in_a_search():
     X, y = draw(2)
     inner = make_pipeline(MinMaxScaler(), AdaBoostClassifier(n_estimators=3))
-    last = BoundShiftClassifier(inner, cv=2, ensemble=False)
+    last = BoundShiftClassifier(inner, cv=2)
     search = GridSearchCV(make_pipeline(StandardScaler(), last), {}, cv=2)
     search.fit(X[:TRAINED], y[:TRAINED])
     label, score, _ = run(to_onnx(search, X), X)
@@ -250,7 +260,6 @@ REFUSED = {
         "sum of trees .* got init=LogisticRegression",
     ),
     "dart": (xgboost.XGBClassifier(n_estimators=3, booster="dart"), {}, "got booster='dart'"),
-    "a mean": (GaussianNB(), {"ensemble": True}, "one model for ONNX, got a mean of 2. Fit with"),
 }
 
 

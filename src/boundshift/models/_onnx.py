@@ -28,6 +28,7 @@ from boundshift.models._onnx_nodes import (
 )
 from boundshift.models._scoring import (
     SMALLEST,
+    SUREST,
     MeanOfModels,
     Response,
     is_a,
@@ -81,8 +82,7 @@ def to_onnx(clf: Any, X: Any) -> Any:
     Raises
     ------
     InvalidInputError
-        If the model, or a step before it, cannot be converted, or is a mean of models: fit with
-        ``ensemble=False``.
+        If the model, or a step before it, cannot be converted.
     MissingExtraError
         If onnx and onnxruntime are not installed, or skl2onnx where it is needed.
 
@@ -117,12 +117,10 @@ def to_onnx(clf: Any, X: Any) -> Any:
         refuse("`clf` must be a BoundShiftClassifier or end in one", type(shifter).__name__, remedy)
     model, n_classes = unwrap(shifter.estimator_), len(shifter.classes_)
     response: Response = shifter._response
-    if isinstance(model.last, MeanOfModels):
-        got, remedy = f"a mean of {len(model.last.estimators)}", "Fit with ensemble=False."
-        refuse("`estimator_` must be one model for ONNX", got, remedy)
-    if callable(response.method):
+    method = getattr(model.last, "method", response.method)  # of the parts, if it is a mean
+    if callable(method):
         remedy = "Use response_method='auto'."
-        refuse("`response_method` must not be a function for ONNX", repr(response.method), remedy)
+        refuse("`response_method` must not be a function for ONNX", repr(method), remedy)
     if issparse(X) or np.ndim(X) != 2:
         got = "a sparse matrix" if issparse(X) else f"{np.ndim(X)} dimension(s)"
         remedy = "Export the model behind the step that makes numbers of texts, on its dense rows."
@@ -134,8 +132,13 @@ def to_onnx(clf: Any, X: Any) -> Any:
         is_single = np.asarray(X[:1]).dtype == np.float32
         inputs = [("X", "FLOAT" if is_single else "DOUBLE", np.shape(X)[1])]
     graph = Graph()
-    raw, floor = _write_model(graph, model.last, steps, response, inputs)
-    _write_decision(graph, shifter, _write_scores(graph, raw, floor, response, n_classes))
+    if isinstance(model.last, MeanOfModels):
+        score = _write_mean(graph, model.last, steps, inputs)
+        _write_probabilities(graph, score, response, n_classes)
+    else:
+        raw, floor = _write_model(graph, model.last, steps, response, inputs)
+        score = _write_scores(graph, raw, floor, response, n_classes)
+    _write_decision(graph, shifter, score)
     width: list[int | None] = [None] if n_classes == 2 else [None, n_classes]
     kind = _kind_of(shifter.classes_.dtype)
     outputs = [_declare(_LABEL, kind, [None]), _declare(_SCORE, "DOUBLE", width)]
@@ -230,7 +233,7 @@ def _convert(graph: Graph, steps: list[Any], inputs: _Inputs, options: Any = Non
     else:
         got = f"{type(steps[-1]).__name__} ({reason})"
         refuse("`clf` must be a model that skl2onnx can convert", got, _KEEP)
-    base = onnx.compose.add_prefix(base, "converted_")
+    base = onnx.compose.add_prefix(base, f"converted_{len(graph.nodes)}_")
     for (name, *_), given in zip(inputs, base.graph.input, strict=True):
         to = given.type.tensor_type.elem_type
         graph.nodes.append(helper.make_node("Cast", [name], [given.name], to=to))
@@ -242,27 +245,64 @@ def _convert(graph: Graph, steps: list[Any], inputs: _Inputs, options: Any = Non
 
 def _write_scores(graph: Graph, raw: str, floor: Any, response: Response, n_classes: int) -> str:
     """Write what `Response.scores` and `predict_proba` return; return the name of the scores."""
-    is_read = response.method == "predict_proba"
-    if is_read:
-        graph.add("Identity", raw, output=_PROBABILITIES)
-    if is_read and n_classes == 2:
-        return _PROBABILITIES
+    if response.method != "predict_proba":
+        score = _read_score(graph, raw, floor, n_classes)
+        _write_probabilities(graph, score, response, n_classes)
+        return score
+    graph.add("Identity", raw, output=_PROBABILITIES)
+    return _PROBABILITIES if n_classes == 2 else _read_score(graph, raw, floor, n_classes)
+
+
+def _read_score(graph: Graph, raw: str, floor: Any, n_classes: int) -> str:
+    """Write margins, or log-odds of probabilities: a vector for two classes."""
     if floor is not None:
         raw = graph.add("Log", graph.add("Max", raw, graph.constant(floor)))
     if n_classes > 2:
-        if response.is_log_odds and not is_read:
-            graph.add("Softmax", raw, axis=1, output=_PROBABILITIES)
         return raw
     score = graph.column(raw)
-    if floor is not None:
-        score = graph.add("Sub", graph.column(raw, 1), score)
-    if response.is_log_odds:
+    return score if floor is None else graph.add("Sub", graph.column(raw, 1), score)
+
+
+def _write_probabilities(graph: Graph, score: str, response: Response, n_classes: int) -> None:
+    if response.is_log_odds and n_classes > 2:
+        graph.add("Softmax", score, axis=1, output=_PROBABILITIES)
+    elif response.is_log_odds:
         columns = [
             graph.add("Unsqueeze", graph.add("Sigmoid", one), graph.constant([1], np.int64))
             for one in (graph.add("Neg", score), score)
         ]
         graph.add("Concat", *columns, axis=1, output=_PROBABILITIES)
-    return score
+
+
+def _write_mean(graph: Graph, mean: MeanOfModels, steps: list[Any], inputs: _Inputs) -> str:
+    """Write what `mean_scores` returns of the scores of all parts."""
+    n, n_classes, second = len(mean.estimators), len(mean.classes_), graph.constant([1], np.int64)
+    scores = []
+    for part in mean.estimators:
+        if len(part.classes_) < n_classes:
+            got = f"one of {len(part.classes_)} of {n_classes}"
+            refuse("Every model of a mean must know all classes", got, "Fit with ensemble=False.")
+        inner = unwrap(part)
+        chain = [*steps, *inner.transformers]
+        raw, floor = _write_model(graph, inner.last, chain, mean.response, inputs)
+        score = _read_score(graph, raw, floor, n_classes)
+        if n_classes > 2 and mean.is_log_odds:
+            score = graph.add("LogSoftmax", score, axis=1)
+        elif n_classes > 2:
+            score = graph.add("Sub", score, graph.add("ReduceMean", score, second))
+        scores.append(score)
+    average = graph.add("Div", graph.add("Sum", *scores), graph.constant(float(n)))
+    if n_classes > 2 or not mean.is_log_odds:
+        return average
+    columns = [graph.add("Unsqueeze", one, second) for one in scores]
+    every = graph.add("Concat", *columns, axis=1)
+    ordered = graph.add("TopK", every, graph.constant([n], np.int64))
+    middle = graph.constant([(n - 1) // 2, n // 2], np.int64)
+    middle = graph.add("Gather", ordered, middle, axis=1)
+    median = graph.add("ReduceMean", middle, second, keepdims=0)
+    largest = graph.add("Max", *(graph.add("Abs", one) for one in scores))
+    is_sure = graph.add("Greater", largest, graph.constant(SUREST))
+    return graph.add("Where", is_sure, median, average)
 
 
 def _write_decision(graph: Graph, clf: Any, score: str) -> None:

@@ -50,7 +50,8 @@ class Graph:
         from onnx import helper
 
         name = f"boundshift_{op.lower()}_{len(self.nodes)}"
-        node = helper.make_node(op, list(inputs), [output or name], name=name, **attributes)
+        outputs = [output or name, *([f"{name}_places"] if op == "TopK" else [])]
+        node = helper.make_node(op, list(inputs), outputs, name=name, **attributes)
         self.nodes.append(node)
         return output or name
 
