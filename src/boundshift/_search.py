@@ -190,19 +190,19 @@ def search_line(
     is_end = (values < left) | (values < right)  # of a flat valley its ends
     valleys = np.flatnonzero((values <= left) & (values <= right) & is_end)
     centres = valleys[np.argsort(values[valleys], kind="stable")[: 2 if rule.costly else 8]]
+    closes_in = False  # on the best one, after a look into the lowest valleys
     while True:
         low, high = t[np.maximum(centres - 1, 0)], t[np.minimum(centres + 1, len(t) - 1)]
         closer = np.setdiff1d(_CLOSER * ((high - low) / (len(_CLOSER) + 1)) + low, t)
-        if not len(closer) or (len(centres) == 1 and not high[0] - low[0] > close):
+        if closes_in and (not len(closer) or not high[0] - low[0] > close):
             break
         more = value(closer)
-        is_flat = np.ptp(more) <= _FLAT and abs(more[0] - values.min()) <= _FLAT
-        if len(centres) == 1 and is_flat:
+        if closes_in and np.ptp(more) <= _FLAT and abs(more[0] - values.min()) <= _FLAT:
             break
         t = np.concatenate([t, closer])
         order = np.argsort(t, kind="stable")
         t, values = t[order], np.concatenate([values, more])[order]
-        centres = np.array([values.argmin()])
+        centres, closes_in = np.array([values.argmin()]), True
     least, best = float(values.min()), int(values.argmin())
 
     def end_of_run(most: float, side: int) -> float:

@@ -78,6 +78,8 @@ class Smoothed(PairCurve):
         pooled, n = sample.pooled_std, sample.n_samples
         upper = None if rest[0] is None else self.tail(rest[0], pooled)
         lower = None if rest[1] is None else self.tail(rest[1].mirrored(), pooled)
+        if upper and lower and not len(atoms):  # no division by n, which would round
+            return lambda t: (upper(t), lower(-t))
 
         def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
             place = np.searchsorted(atoms, t, side="right")  # a row at the boundary is negative
