@@ -91,11 +91,12 @@ def test_category_encoders_stand_before_it_and_inside_it():
     "BoundShiftClassifier(make_imblearn_pipeline(sampler, LogisticRegression()))",
 )
 def test_a_sampler_of_imbalanced_learn_is_applied_in_training_only():
-    inner = make_imblearn_pipeline(RandomOverSampler(random_state=0), LogisticRegression())
-    scores = np.empty(len(Y))
+    sampler, scores = RandomOverSampler(random_state=0), np.empty(len(Y))
+    model = BoundShiftClassifier(make_imblearn_pipeline(sampler, LogisticRegression())).fit(X, Y)
     for train, test in StratifiedKFold(5).split(X, Y):
-        scores[test] = clone(inner).fit(X[train], Y[train]).predict_proba(X[test])[:, 1]
-    assert BoundShiftClassifier(inner).fit(X, Y).boundary_ == find_boundary(Y, scores)
+        fold = clone(model.estimator).fit(X[train], Y[train])
+        scores[test] = fold.predict_proba(X[test])[:, 1]
+    assert model.boundary_ == find_boundary(Y, scores)
 
 
 @pytest.mark.tool(
