@@ -32,3 +32,9 @@ def scores(tmp_path, score_lines):
     path = tmp_path / "scores.csv"
     path.write_text("\n".join(score_lines) + "\n")
     return path
+
+
+@pytest.fixture
+def rows(score_lines):
+    cells = [line.split(",") for line in score_lines[1:]]
+    return np.array([label for _, label in cells]), np.array([float(score) for score, _ in cells])

@@ -17,12 +17,6 @@ def few_resamples(monkeypatch):
     monkeypatch.setattr("boundshift._app.scores._RESAMPLES", 5)
 
 
-@pytest.fixture
-def rows(score_lines):
-    cells = [line.split(",") for line in score_lines[1:]]
-    return np.array([label for _, label in cells]), np.array([float(score) for score, _ in cells])
-
-
 def embedded(path):
     block = re.search(r'id="data">(.*?)</script>', path.read_text(encoding="utf-8"), re.S)
     return json.loads(block.group(1))

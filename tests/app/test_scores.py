@@ -40,12 +40,6 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
-def rows(score_lines):
-    cells = [line.split(",") for line in score_lines[1:]]
-    return np.array([label for _, label in cells]), np.array([float(score) for score, _ in cells])
-
-
-@pytest.fixture
 def threshold(run):
     """Run the command on columns risk and ill, and return its JSON, or the refusal."""
 
