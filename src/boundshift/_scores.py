@@ -59,8 +59,7 @@ class Scores:
     @cached_property
     def _before(self) -> NDArray[Any]:
         """Count before each entry, and of all at the end."""
-        if self.count is None:
-            return np.arange(len(self.value) + 1)
+        assert self.count is not None
         return np.concatenate([np.zeros(1, self.count.dtype), np.cumsum(self.count)])
 
     @property
@@ -97,15 +96,22 @@ class Scores:
         unit = float(np.abs(deviation[[0, -1]]).max())
         return unit * math.sqrt(self._mean((deviation / unit) ** 2, self.n - 1))
 
+    def _rank_of(self, entry: Any) -> Any:
+        return entry if self.count is None else self._before[entry]
+
     def count_at_most(self, t: ArrayLike) -> Any:
-        return self._before[np.searchsorted(self.value, t, side="right")]
+        return self._rank_of(np.searchsorted(self.value, t, side="right"))
 
     def count_below(self, t: ArrayLike) -> Any:
-        return self._before[np.searchsorted(self.value, t, side="left")]
+        return self._rank_of(np.searchsorted(self.value, t, side="left"))
 
     def at(self, rank: ArrayLike) -> FloatArray:
         """Return the scores at ranks from 0 to n − 1; a fraction belongs to the rank below it."""
-        entry = np.searchsorted(self._before, np.asarray(rank) + self._rounding, side="right") - 1
+        rank = np.asarray(rank) + self._rounding
+        if self.count is None:
+            entry = np.floor(rank).astype(np.intp)
+        else:
+            entry = np.searchsorted(self._before, rank, side="right") - 1
         return np.asarray(self.value[np.minimum(entry, len(self.value) - 1)])
 
     def points(self) -> tuple[FloatArray, NDArray[Any] | None]:
@@ -122,7 +128,7 @@ class Scores:
         offset = np.clip(self.value - low, 0.0, high - low)
         # The entries of a cell are a run of the sorted ones.
         first = np.searchsorted(offset, cell * np.arange(size))
-        at_node = np.diff(self._before[first], append=self.n).astype(np.float64)
+        at_node: FloatArray = np.diff(self._rank_of(first), append=self.n).astype(np.float64)
         filled, to_next = np.flatnonzero(np.diff(first, append=len(offset))), np.zeros(size)
         amount = offset if self.count is None else offset * self.count
         to_next[filled] = np.add.reduceat(amount, first[filled]) / cell - at_node[filled] * filled
@@ -444,8 +450,9 @@ def not_probabilities(found: str) -> InvalidInputError:
 
 
 def check_finite(scores: FloatArray, name: str = "y_score") -> None:
-    bad = int(np.sum(~(np.abs(scores) <= LARGEST_SCORE)))
-    if bad:
+    low, high = (scores.min(), scores.max()) if scores.size else (0.0, 0.0)
+    if not -LARGEST_SCORE <= low <= high <= LARGEST_SCORE:
+        bad = int(np.sum(~(np.abs(scores) <= LARGEST_SCORE)))
         missing = int(np.isnan(scores).sum())
         raise InvalidInputError(
             f"`{name}` must be finite and at most {LARGEST_SCORE:g} in magnitude, got {missing} "

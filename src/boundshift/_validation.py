@@ -218,6 +218,11 @@ def as_labels(y_true: ArrayLike, name: str = "y_true") -> NDArray[Any]:
 
 def find_distinct(y: NDArray[Any], name: str = "y_true") -> NDArray[Any]:
     """Return the distinct labels in sorted order; raise if some are missing or not comparable."""
+    if y.dtype.kind in "biuf" and len(y):
+        low, high = y.min(), y.max()
+        # Two numbers, the usual labels, need no sort.
+        if low != high and np.count_nonzero(y == low) + np.count_nonzero(y == high) == len(y):
+            return np.array([low, high])
     missing = count_missing(y)
     if missing:
         raise InvalidInputError(

@@ -79,7 +79,10 @@ def test_no_place_on_a_dense_grid_is_better(curve, rule, rounding):
 
 @pytest.mark.parametrize(
     ("curve", "rule"),
-    [("support", "sum"), *itertools.product(set(CURVES) - {"support"}, ["sum", "minimax", None])],
+    [
+        ("support", "sum"),
+        *itertools.product(sorted(set(CURVES) - {"support"}), ["sum", "minimax", None]),
+    ],
 )
 def test_a_mirrored_problem_has_the_mirrored_boundary(curve, rule):
     y, s = two_normals(180, 20, 2.0)
