@@ -109,6 +109,13 @@ def area_under_curve(sample: ScoreSample) -> float:
     return float(sum(ranks) / 2 / len(negative))
 
 
+def least_balanced_error(sample: ScoreSample) -> float:
+    """Return the least mean of both error rates at any threshold."""
+    cuts = np.unique(np.concatenate([[-np.inf], *class_scores(sample)]))
+    flagged, missed = sample.count_wrong(cuts)
+    return float((flagged / sample.negative.n + missed / sample.positive.n).min() / 2)
+
+
 @dataclass(frozen=True)
 class ScoreAxis:
     """A piece of the score line; `low` and `high` are its ends in drawn units."""

@@ -223,3 +223,10 @@ def test_the_certificate_is_checked_and_columns_of_the_table_stay_apart():
         Monitor(0.1)
     monitor = Monitor(certify([0] * 90 + [1] * 90, [0.1] * 90 + [0.9] * 90, 0.5))
     assert len(str(monitor.update([1] * 300, [0.1] * 300)).splitlines()[-1].split()) == 7
+
+
+def test_the_verdict_says_how_many_of_the_next_rows_are_wrong_at_most():
+    found = Monitor(certify_counts((30, 10, 0), (300, 100, 0), ("a", "b", "c")))
+    assert "at most 16 of class a and 19 of class b are wrong, each with 95%" in found.verdict
+    chosen = certify_counts((30, 10), (300, 100), (0, 1), chosen_here=True)
+    assert "the next" not in Monitor(chosen).verdict

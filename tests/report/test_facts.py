@@ -16,6 +16,7 @@ from sklearn.metrics import balanced_accuracy_score, confusion_matrix, f1_score
 from boundshift import BoundaryWarning, Cost, Floors, InvalidInputError, certify, find_boundary
 from boundshift.report import Report, RowDetails, collect_facts
 from tests.report.problems import clopper_pearson, facts, rows, uniform
+from tests.stories.recount import next_wrong
 
 
 def counts(y, s, t):
@@ -75,8 +76,11 @@ def test_the_verdict_is_made_of_those_counts():
         f"flags {flagged} instead of {round(1000 * (hits_before + fp_before) / 890)}: "
         f"{round(1000 * hits / 890)} hits and {flagged - round(1000 * hits / 890)} false alarms, a "
         f"precision of {100 * hits / (hits + fp):.1f}% instead of "
-        f"{100 * hits_before / (hits_before + fp_before):.1f}%."
+        f"{100 * hits_before / (hits_before + fp_before):.1f}%. Of the next 100 sick patients at "
+        f"most {next_wrong(int(fn), 90)} are missed, and of the next 100 healthy patients at most "
+        f"{next_wrong(int(fp), 800)} are flagged, each with 95% confidence."
     )
+    assert "the next" not in collect_facts(*rows())["verdict"]["sentence"]
 
 
 def test_every_stop_of_the_slider_has_bounds_for_all_thresholds():
@@ -240,6 +244,14 @@ def test_enough_rows_are_those_that_prove_the_goal(recall, level):
         told = re.search(r"At this rate ([\d,]+) rows of class 1", by_row["text"])[1]
         assert int(told.replace(",", "")) == pytest.approx(10 * k, rel=0.02)
         assert by_cluster["text"].endswith("More clusters are needed to prove it.")
+
+
+def test_the_precision_of_a_few_flagged_rows_is_told_as_a_count():
+    y, s = rows()
+    told = collect_facts(y, s, old_threshold=np.sort(s)[-3], names={"unit": "patients"})
+    hits = int(np.sum(y[np.argsort(s)[-2:]]))
+    end = f" Before, it flagged 2 of the {len(y):,} rows, {hits} rightly."
+    assert told["verdict"]["sentence"].endswith(end)
 
 
 def test_costs_at_which_everyone_is_flagged_are_told_plainly():

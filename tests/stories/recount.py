@@ -51,6 +51,17 @@ def upper(wrong, n, delta):
     return 1.0 if wrong >= n else float(beta.isf(delta, wrong + 1, n - wrong))
 
 
+def next_wrong(wrong, n, m=100):
+    """Return the most wrong rows among m more, by exact hypergeometric sums of whole numbers."""
+
+    def chance(more):
+        among = range(max(0, wrong + more - m), wrong + 1)
+        ways = sum(math.comb(n, i) * math.comb(m, wrong + more - i) for i in among)
+        return Fraction(ways, math.comb(n + m, wrong + more))
+
+    return max((more for more in range(m + 1) if chance(more) > DELTA), default=0)
+
+
 def percent(part, whole=1):
     """Return a share in percent: of counts exactly, ties to even."""
     exact = isinstance(part, int | np.integer) and isinstance(whole, int | np.integer)
@@ -120,8 +131,8 @@ class Judged:
         flagged = self.s > threshold
         return int(np.sum(flagged & ~self.y)), int(np.sum(~flagged & self.y))
 
-    def verdict(self, positives, unit):
-        """Return the two sentences of a verdict."""
+    def verdict(self, positives, negatives, unit):
+        """Return the sentences of a verdict."""
         (flagged, missed), (flagged_before, missed_before) = map(
             self.wrong, (self.threshold, self.own)
         )
@@ -141,8 +152,11 @@ class Judged:
             percent(a, a + b) for a, b in ((hits, flagged), (hits_before, flagged_before))
         )
         change_in_precision = "" if now == before else f" instead of {before}"
-        if hits_before + flagged_before < 20:
-            change_in_precision = ""
+        if change_in_precision and hits_before + flagged_before < 20:
+            change_in_precision = (
+                f". Before, it flagged {hits_before + flagged_before} of the {rows:,} test rows, "
+                f"{hits_before} rightly"
+            )
         instead = "" if alarms == alarms_before else f" instead of {alarms_before}"
         return (
             f"Of {base:,} {positives} the shifted model is expected to miss "
@@ -150,7 +164,9 @@ class Judged:
             f"{most(upper(missed, n, DELTA))} with 95% confidence. Of 1,000 {unit}, with "
             f"{round(1000 * self.share)} {positives} among them, it flags {alarms}{instead}: "
             f"{right} hits and {alarms - right} false alarms, a precision of {now}"
-            f"{change_in_precision}."
+            f"{change_in_precision}. Of the next 100 {positives} at most {next_wrong(missed, n)} "
+            f"are missed, and of the next 100 {negatives} at most "
+            f"{next_wrong(flagged, self.n[0])} are flagged, each with 95% confidence."
         )
 
     def floor_goal(self, wish, floor, right, n):
@@ -192,6 +208,9 @@ class Judged:
         area = sk.roc_auc_score(self.y, self.s)
         yield f"in {round(100 * area)} of 100 such pairs"
         yield "By chance it would in 50"
+        alarmed, found, _ = sk.roc_curve(self.y, self.s, drop_intermediate=False)
+        best = float(np.min(alarmed + 1 - found)) / 2
+        yield f"No threshold does better than {percent(best)} errors"
         both = upper(flagged, self.n[0], DELTA / 2) + upper(missed, self.n[1], DELTA / 2)
         yield (
             "With 95% confidence, the shares of each class decided wrongly add up to at most "

@@ -59,7 +59,7 @@ def check_page(folder, name, judged, said, told, positives, negatives, unit, *, 
     lead = lead or g_mean(judged)
     must = [
         *goal,
-        judged.verdict(positives, unit),
+        judged.verdict(positives, negatives, unit),
         *judged.tiles(positives, negatives, unit),
         *judged.calibration(positives),
         *judged.methods(),
@@ -73,7 +73,7 @@ def check_page(folder, name, judged, said, told, positives, negatives, unit, *, 
     absent, left = explain(visible(page), must, list(judged.findings(positives, negatives)))
     assert absent == []
     assert left == []
-    for sentence in (*goal, judged.verdict(positives, unit), *judged.terminal):
+    for sentence in (*goal, judged.verdict(positives, negatives, unit), *judged.terminal):
         assert sentence in said
     if judged.copied:
         assert f"{judged.copied:,} rows have the same features" in told
@@ -142,7 +142,7 @@ def test_a_call_list_with_names(run, judge):
     )
     flagged = int(np.sum(judged.s > judged.threshold))
     assert f"{percent(flagged, sum(judged.n))} on the test rows" in said
-    assert judged.verdict("rows of class True", "rows") in said
+    assert judged.verdict("rows of class True", "rows of class False", "rows") in said
     call = run("predict", "donors", "next_week.csv", "--top", "50", "--out", "call.csv")
     assert "50 rows, 50 of them flagged as True, written to call.csv." in call.stderr
     run("predict", "donors", "next_week.csv", "--out", "week.csv")
@@ -179,4 +179,4 @@ def test_three_models_compared(judge):
     others = re.findall(r"(?:forest|boosting|regression) 0\.\d+ \S+ \S+ \S+ (0\.\d+)", said)
     assert len(others) == 3
     assert float(found[1]) == min(map(float, others))
-    assert judged.verdict("rows of class yes", "rows") in said
+    assert judged.verdict("rows of class yes", "rows of class no", "rows") in said

@@ -277,15 +277,12 @@ def _loss(model: BoundShiftClassifier) -> float:
 
 def _other_thresholds(boundary: Boundary, deciding: ScoreSample) -> dict[str, float]:
     """Return where ours and other methods that only move the threshold put it."""
-    is_probability = boundary.scale == "probability"
-    found = {
+    return {
         "boundshift": boundary.threshold,
-        "untouched": 0.5 if is_probability else 0.0,
+        "untouched": 0.5 if boundary.scale == "probability" else 0.0,
         "tuned threshold, balanced accuracy": decide(deciding, Empirical(), Sum()).threshold,
         "tuned threshold, G-mean": decide(deciding, Empirical(), GMean(0.0)).threshold,
     }
-    share = deciding.n_samples[1] / sum(deciding.n_samples)
-    return found | ({"prior threshold": share} if is_probability else {})
 
 
 def _compare(method: str, y: IntArray, flagged: Any, threshold: float) -> dict[str, Any]:

@@ -28,6 +28,8 @@ When = str | int | float | None
 ODDS_RATIOS = (1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 20.0)
 # Points of a path: every batch up to this one, then as many in each doubling.
 _POINTS = 64
+_NEXT = 100  # further rows of which the verdict speaks
+_COUNTED = ("certified", "clopper-pearson")
 
 
 @dataclass(frozen=True)
@@ -430,7 +432,7 @@ class Monitor(Record):
 
     @property
     def verdict(self) -> str:
-        """A sentence for each alarm, or one that says there is none."""
+        """A sentence for each alarm; else that there is none, and what the next rows will show."""
         if self.alarms:
             return "\n".join(str(alarm) for alarm in self.alarms)
         bounds = zip(self.certificate.labels, self.certificate.error_bounds, strict=True)
@@ -438,7 +440,21 @@ class Monitor(Record):
         silent = f" Class {', '.join(unbound)} has no bound to watch." if unbound else ""
         if not self.certificate.certified:
             silent += f" The certificate is {self.certificate.status}: {self.certificate.reason}."
-        return f"No alarm yet in {self.rows} rows.{silent}"
+        return f"No alarm yet in {self.rows} rows.{self._say_next()}{silent}"
+
+    def _say_next(self) -> str:
+        """Say how many of the next rows are wrong at most, where counts certify that."""
+        certificate = self.certificate
+        watched = [bet.bound < 1 for bet in self.classes]
+        if not any(watched) or (certificate.status, certificate.method) != _COUNTED:
+            return ""
+        limits = zip(certificate.labels, certificate.next_rows(_NEXT), watched, strict=True)
+        told = [f"{most} of class {label}" for label, most, is_bound in limits if is_bound]
+        each = "" if certificate.joint else "each "
+        return (
+            f" Of the next {_NEXT} rows of each class at most {' and '.join(told)} are wrong, "
+            f"{each}with {100 * certificate.confidence:.6g}% confidence."
+        )
 
 
 def _read_dates(when: Any, n: int) -> tuple[IndexArray, list[When]]:

@@ -14,7 +14,7 @@ from boundshift._promises.certificate import Certificate
 from boundshift._promises.planning import rows_needed
 from boundshift._promises.zone import Zone
 from boundshift._status import QUIET
-from boundshift._view import area_under_curve, error_band
+from boundshift._view import area_under_curve, error_band, least_balanced_error
 from boundshift._words import Sentence, at_least, at_most, claim, number, percent, sentence, sure
 from boundshift.exceptions import InvalidInputError
 from boundshift.report._evidence import Evidence
@@ -24,9 +24,10 @@ from boundshift.rules import Cost
 Level = Literal["good", "caution", "bad"]
 Answer = Literal["use it", "improve it", "do not use it"]
 
-# Areas under the curve from which separation is called good, and below which it is called poor.
-_GOOD_AUC, _POOR_AUC = 0.96, 0.65
+# Separation is good up to this least mean of both error rates, bad below this area under the curve.
+_LITTLE_OVERLAP, _POOR_AUC = 0.1, 0.65
 _FEW_FLAGGED = 20
+_NEXT = 100  # further rows of each class of which the verdict speaks
 UNPROVED = "Do not use it yet: these rows do not show that it is better than chance."
 _MOST_GROUPS, _FEWEST_ROWS = 10, 20  # of a calibration
 
@@ -54,8 +55,8 @@ def sentences(evidence: Evidence, better: str | None = None) -> dict[str, Any]:
 
 
 def _verdict(evidence: Evidence) -> dict[str, Any]:
-    """Say what changes for both classes, in natural frequencies; only one part is certified."""
-    names, claimed = evidence.names, evidence.certificate
+    """Say what changes for both classes, in natural frequencies; only limits are certified."""
+    names, claimed, shifted = evidence.names, evidence.certificate, evidence.shifted
     shares = (claimed.errors[1], evidence.old_missed)
     base = _choose_base(shares)
     missed, before = (round(base * share) for share in shares)
@@ -70,7 +71,15 @@ def _verdict(evidence: Evidence) -> dict[str, Any]:
         bound += ", averaged over clusters." if evidence.clustered else "."
         parts = [Sentence(f"{told},"), Sentence(bound, "certified")]
     parts.append(Sentence(_say_alarms(evidence)))
-    flagged, precision = _alarms(evidence.shifted.errors, evidence.prevalence)
+    if shifted.certified and evidence.tested:
+        flagged, missed = shifted.next_rows(_NEXT)
+        told = (
+            f"Of the next {_NEXT} {names.positives} at most {missed} are missed, and of the next "
+            f"{_NEXT} {names.negatives} at most {flagged} are flagged, each with "
+            f"{sure(evidence.confidence)}."
+        )
+        parts.append(Sentence(told, "certified"))
+    flagged, precision = _alarms(shifted.errors, evidence.prevalence)
     alarms = {"flagged": flagged, "precision": precision}
     return alarms | say(parts, claimed.status, _note(evidence))
 
@@ -113,11 +122,16 @@ def _say_alarms(evidence: Evidence) -> str:
         for count, noun in ((right, "hit"), (alarms - right, "false alarm"))
     )
     told = f"{told}: {' and '.join(counted)}, a precision of {percent(precision)}"
-    # The precision of few alarms says little.
-    few = once is None or int(evidence.rows.old.sum()) < _FEW_FLAGGED
-    if few or percent(once or 0.0) == percent(precision):
+    if once is None or percent(once) == percent(precision):
         return f"{told}."
-    return f"{told} instead of {percent(once or 0.0)}."
+    rows, kind = evidence.rows, "test rows" if evidence.tested else "rows"
+    if rows.old.sum() >= _FEW_FLAGGED:
+        return f"{told} instead of {percent(once)}."
+    # The precision of few alarms says little, so they are counted.
+    return (
+        f"{told}. Before, it flagged {rows.old.sum()} of the {len(rows.old):,} {kind}, "
+        f"{(rows.old & rows.is_positive).sum()} rightly."
+    )
 
 
 def _note(evidence: Evidence) -> str:
@@ -216,20 +230,22 @@ def grade(key: str, value: float, text: str, *grades: tuple[float, Level, str, s
 
 def _separation(evidence: Evidence) -> Finding:
     auc, names = area_under_curve(evidence.judging), evidence.names
+    least = least_balanced_error(evidence.judging)
     pairs = (
         f"Draw one of the {names.positives} and one of the {names.negatives}: in "
         f"{round(100 * auc)} of 100 such pairs the model gives the first the higher score. By "
-        "chance it would in 50."
+        f"chance it would in 50. No threshold does better than {percent(least)} errors, averaged "
+        "over both classes."
     )
     some = "A better model would help: try other features, or look for wrong labels."
     poor = "Train a better model first: no threshold makes up for that."
     return grade(
         "separation",
-        -auc,
+        least if auc >= _POOR_AUC else 1.0,
         pairs,
-        (-_GOOD_AUC, "good", "The scores separate the classes", ""),
-        (-_POOR_AUC, "caution", "The scores separate the classes in part", some),
-        (0.0, "bad", "The scores hardly separate the classes", poor),
+        (_LITTLE_OVERLAP, "good", "The scores separate the classes", ""),
+        (0.5, "caution", "The scores separate the classes in part", some),
+        (1.0, "bad", "The scores hardly separate the classes", poor),
     )
 
 
