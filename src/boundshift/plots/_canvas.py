@@ -47,7 +47,7 @@ DARK = Palette("#16181B", "#F0F0EE", "#A9ADB3", "#3C4046", ("#62B5EA", "#FF9A57"
 
 
 class Display(ABC):
-    """A figure of labelled scores and their boundary."""
+    """A figure, of one or more panels."""
 
     size = (8.0, 5.0)  # of a new figure, in inches
     heights: Sequence[float] = (1,)  # relative, of panels below each other that share the x axis
@@ -92,6 +92,14 @@ class Display(ABC):
         palettes = [_paint(panel) for panel in self.axes_]
         self._draw(palettes[0])
         return self
+
+    @abstractmethod
+    def _draw(self, palette: Palette) -> None:
+        """Draw on the panels."""
+
+
+class ScoreDisplay(Display):
+    """A figure of labelled scores and their boundary."""
 
     @classmethod
     def from_estimator(
@@ -142,10 +150,6 @@ class Display(ABC):
     @abstractmethod
     def from_predictions(cls, y_true: ArrayLike, y_score: ArrayLike, **settings: Any) -> Self:
         """Draw labels and scores."""
-
-    @abstractmethod
-    def _draw(self, palette: Palette) -> None:
-        """Draw on the panels."""
 
 
 def grid_of(sample: ScoreSample, *marks: float | None) -> FloatArray:

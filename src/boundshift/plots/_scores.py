@@ -15,8 +15,8 @@ from boundshift._typing import BoolArray, FloatArray
 from boundshift._view import choose_axis, class_scores, settle_boundary
 from boundshift._words import claim_text, decision, error_text
 from boundshift.plots._canvas import (
-    Display,
     Palette,
+    ScoreDisplay,
     add_legend,
     draw_boundaries,
     line_key,
@@ -69,7 +69,7 @@ def make_lanes(boundary: Boundary, scores: tuple[ArrayLike, ArrayLike]) -> list[
 
 
 @dataclass(eq=False, repr=False)
-class ProjectionDisplay(Display):
+class ProjectionDisplay(ScoreDisplay):
     """Scores of both classes, the old and the new boundary, and what is claimed there.
 
     Each class has a lane: a histogram of its scores, scaled to its own peak, and the scores

@@ -25,8 +25,8 @@ from boundshift.curves import SupportRadius
 from boundshift.metrics import METRICS, metrics_of_errors, settle_costs
 from boundshift.plots._canvas import (
     DASHES,
-    Display,
     Palette,
+    ScoreDisplay,
     add_legend,
     draw_boundaries,
     grid_of,
@@ -75,7 +75,7 @@ def metric_bands(
 
 
 @dataclass(eq=False, repr=False)
-class ThresholdDisplay(Display):
+class ThresholdDisplay(ScoreDisplay):
     """Lines with bands against the threshold, and both boundaries across them.
 
     Parameters
