@@ -96,7 +96,7 @@ class MonitorDisplay(Display):
             ax.axvspan(ends[0], ends[1], color=color, alpha=0.12, lw=0)
             mark: dict[str, Any] = {"color": color, "ms": 9, "mec": palette.surface, "mew": 1.5}
             ax.plot(ends[1:], [self.e_value_needed], "o", **mark)
-        limit = {"color": palette.ink, "lw": 1.2}
+        limit: dict[str, Any] = {"color": palette.ink, "lw": 1.2}
         ax.axhline(self.e_value_needed, **limit)
         keys.append(line_key("enough for an alarm", **limit))
         ax.set_yscale("log")

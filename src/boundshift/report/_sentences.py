@@ -72,10 +72,10 @@ def _verdict(evidence: Evidence) -> dict[str, Any]:
         parts = [Sentence(f"{told},"), Sentence(bound, "certified")]
     parts.append(Sentence(_say_alarms(evidence)))
     if shifted.certified and evidence.tested:
-        flagged, missed = shifted.next_rows(_NEXT)
+        alarmed, missed = shifted.next_rows(_NEXT)
         told = (
             f"Of the next {_NEXT} {names.positives} at most {missed} are missed, and of the next "
-            f"{_NEXT} {names.negatives} at most {flagged} are flagged, each with "
+            f"{_NEXT} {names.negatives} at most {alarmed} are flagged, each with "
             f"{sure(evidence.confidence)}."
         )
         parts.append(Sentence(told, "certified"))
