@@ -40,7 +40,7 @@ def run(tool, names):
 @pytest.mark.tool(
     "MLflow",
     "info = mlflow.sklearn.log_model(shifted, name='model', serialization_format='skops', "
-    "skops_trusted_types=skops.io.get_untrusted_types(data=skops.io.dumps(shifted)), "
+    "skops_trusted_types=trusted_types(shifted), "
     "pip_requirements=['boundshift', 'scikit-learn', 'skops'])\n"
     "loaded = mlflow.sklearn.load_model(info.model_uri)",
 )

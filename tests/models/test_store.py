@@ -19,6 +19,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -42,6 +43,7 @@ from boundshift import (
     save,
 )
 from boundshift.curves import SLSQP, Claim, ClopperPearson, CountCurve, Logistic
+from boundshift.models import trusted_types
 from boundshift.rules import Sum
 
 STORED = Path(__file__).parents[1] / "data" / "stored" / "version_3"
@@ -264,3 +266,14 @@ def test_rules_and_boundaries_of_many_classes_come_back_with_their_model(tmp_pat
     again = load(save(model, tmp_path / "model.skops"))
     same(again, model, X)
     assert (again.rule, again.boundaries_) == (rule, model.boundaries_)
+
+
+def test_types_that_nobody_trusts_are_named_and_then_taken(data):
+    clf = BoundShiftClassifier(KNeighborsClassifier(algorithm="kd_tree")).fit(*data)
+    names = [
+        "sklearn.neighbors._kd_tree.KDTree",
+        "sklearn.metrics._dist_metrics.EuclideanDistance64",
+    ]
+    with pytest.raises(InvalidInputError, match=r"the model holds, .*_kd_tree\.KDTree"):
+        trusted_types(clf)
+    assert {*names} < {*trusted_types(clf, names)}

@@ -112,14 +112,24 @@ def _commands(
 
 
 @contextmanager
-def running() -> Iterator[Show]:
-    """Show bars on a terminal; turn a user's mistake into exit code 1, a warning into a note."""
+def running(*, stages: bool = False) -> Iterator[Show]:
+    """Show bars on a terminal; turn a user's mistake into exit code 1, a warning into a note.
+
+    With `stages`, each stage is a line where there is no terminal.
+    """
+    said: set[str] = set()
+
+    def say(what: str, done: int, total: int) -> None:
+        if what not in said:
+            print_line(f"{what} …", stderr=True)
+        said.add(what)
+
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", BoundaryWarning)
             with draw_bars(only_in_terminal=True) as show:
-                yield show
+                yield say if stages and not Console(stderr=True).is_terminal else show
     except BrokenPipeError:  # The reader of the pipe has seen enough.
         raise
     except (InvalidInputError, MissingExtraError, OSError) as error:

@@ -148,7 +148,7 @@ def fit(
     boundary.json, certificate.json, comparison.csv and columns.json, all of them or none; with
     --zone also zone.json, found on the rows kept apart, for `boundshift predict --zone`.
     """
-    with running() as show:
+    with running(stages=True) as show:
         from boundshift._app.fit import fit_table
         from boundshift._app.folder import check_folder, report_facts, write_folder
         from boundshift._app.tables import read_frame
@@ -156,11 +156,12 @@ def fit(
 
         check_folder(out, force)
         allowed = read_zone_errors(zone)
-        curve, rule = goal.claims()
+        frame = read_frame(file, reading=reading)
+        curve, rule = goal.claims(len(frame))
         how: dict[str, Any] = {"positive": positive, "ignore": ignore or (), "model": model}
         how |= {"curve": curve, "rule": rule, "confidence": goal.confidence, "seed": seed}
         how |= {"roles": roles.by_column(), "by": by or (), "cluster": cluster}
-        fitted = fit_table(read_frame(file, reading=reading), target, **how, progress=show)
+        fitted = fit_table(frame, target, **how, progress=show)
         found = None
         if allowed is not None:
             how = {"pos_label": fitted.labels[1], "cluster": fitted.details.cluster}

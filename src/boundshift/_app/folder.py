@@ -87,7 +87,9 @@ def put_in_place(fresh: Path, place: Path, force: bool) -> None:
     try:
         fresh.rename(place)  # Fails where a folder with anything in it, or a file, has come.
     except OSError as error:
-        if os.path.lexists(place):
+        if not os.path.lexists(place) and fresh.with_name("old").exists():
+            fresh.with_name("old").rename(place)
+        elif os.path.lexists(place):
             raise InvalidInputError(
                 f"'{place}' must be left as it was until the fit is written, but another run wrote "
                 "it meanwhile. It is left as it is: run the fit again with another --out."

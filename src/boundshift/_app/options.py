@@ -59,7 +59,8 @@ HELP = {
     "precision_floor": "Rule: at least this share of flagged rows is positive.",
     "npv_floor": "Rule: at least this share of rows not flagged is negative.",
     "capacity": "Rule: flag as many as can be handled, 50/400 for 50 of every 400 rows or 2% of "
-    "them. All of it is used. For a list of exactly 50: predict --top 50.",
+    "them; in fit also 50 of the table's rows. All of it is used. For a list of exactly 50, use "
+    "predict --top 50.",
     "then": "What is best where floors are met: g-mean, or another rule, recall or precision.",
     "prevalence": "Share of the positive class where decisions will be made, if not that of the "
     "rows: 0.001 for one in a thousand. For costs, F1 and the like, precision, NPV and capacity.",
@@ -211,37 +212,39 @@ class Goal:
     prevalence: float | None = None
     confidence: float = 0.95
 
-    def claims(self) -> tuple[ErrorCurve, Rule]:
-        """Return the curve and the rule, as `find_boundary` takes them."""
+    def claims(self, n_rows: int | None = None) -> tuple[ErrorCurve, Rule]:
+        """Return the curve and the rule; a capacity may be a count of so many rows."""
         from boundshift._boundary import choose_claims
         from boundshift.curves._base import ConfidenceCurve
 
-        chosen, by = choose_claims(self.curve, self._rule())
+        chosen, by = choose_claims(self.curve, self._rule(n_rows))
         if isinstance(chosen, ConfidenceCurve):
             chosen = replace(chosen, confidence=self.confidence)
         return chosen, by
 
-    def _floors(self) -> dict[str, float]:
+    def _floors(self, n_rows: int | None) -> dict[str, float]:
         names = ("recall", "specificity", "precision", "npv")
         floors = {name: getattr(self, f"{name}_floor") for name in names}
         if self.capacity is not None:
             part, _, whole = self.capacity.partition("/")
             try:
-                floors["flagged"] = read_number(part) / read_number(whole or "1")
+                is_count = not whole and n_rows is not None and read_number(part) >= 1
+                of = str(n_rows) if is_count else whole or "1"
+                floors["flagged"] = read_number(part) / read_number(of)
             except (ValueError, ZeroDivisionError):
                 floors["flagged"] = math.nan
             if not 0 < floors["flagged"] < 1:
                 raise InvalidInputError(
                     f"--capacity must be a part of all rows, got '{self.capacity}'. Use --capacity "
-                    "50/400 for 50 of every 400, or 2%."
+                    "50/400 for 50 of every 400, or 2%; in fit also 50 of the table's rows."
                 )
         return {name: share for name, share in floors.items() if share is not None}
 
-    def _rule(self) -> Rule | None:
+    def _rule(self, n_rows: int | None) -> Rule | None:
         """Return the rule, None for that of the curve."""
         from boundshift.rules import Cost, Floors, Metric, as_rule
 
-        floors = self._floors()
+        floors = self._floors(n_rows)
         wishes = (self.rule, self.metric, self.costs, floors or None)
         if sum(wish is not None for wish in wishes) > 1:
             raise InvalidInputError(

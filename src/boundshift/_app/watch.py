@@ -116,6 +116,8 @@ def _count_months(
 ) -> list[str]:
     """Count rows in the order of their dates, month by month."""
     dates, notes = read_dates(column), []
+    if (dates[1:] < dates[:-1]).any():
+        notes.append(f"Rows are counted in the order of '{column.name}', not in that of the file.")
     order = np.argsort(dates, kind="stable")
     of_month = dates.astype("datetime64[M]").astype(str)
     first = min(of_month.tolist())

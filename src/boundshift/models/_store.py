@@ -174,13 +174,7 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] | Literal[True] | 
     try:
         found = set(skops.get_untrusted_types(data=content))
         if trusted is not True:
-            refused = sorted(found - set(trusted or ()) - own_types())
-            if refused:
-                raise InvalidInputError(
-                    "`trusted` must name every type that the file holds, got it without "
-                    f"{str(refused)[:2000]}. If you know them and where they are from, pass these "
-                    "names as `trusted`."
-                )
+            _refuse_types(found - set(trusted or ()) - own_types(), "file")
         stored = skops.loads(content, trusted=sorted(found))
     except InvalidInputError:
         raise
@@ -191,6 +185,36 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] | Literal[True] | 
         ) from error
     check_format(stored, _FORMAT, _VERSION, ("object",))
     return stored["object"]
+
+
+def trusted_types(model: Any, trusted: Sequence[str] = ()) -> list[str]:
+    """Return the types inside a model for which skops needs the user's trust.
+
+    Other tools that store models by skops, such as MLflow, take this list.
+
+    Parameters
+    ----------
+    model : estimator
+        Fitted.
+    trusted : sequence of str, default=()
+        Types that you trust beyond those of boundshift and of scikit-learn's models.
+
+    Raises
+    ------
+    InvalidInputError
+        If the model holds other types; the error names them.
+
+    Examples
+    --------
+    >>> from boundshift import BoundShiftClassifier
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> trusted_types(BoundShiftClassifier(LogisticRegression()))
+    ['boundshift._classifier.BoundShiftClassifier']
+    """
+    skops = _skops()
+    found = set(skops.get_untrusted_types(data=skops.dumps(model)))
+    _refuse_types(found - set(trusted) - own_types(), "model")
+    return sorted(found)
 
 
 def own_types() -> set[str]:
@@ -207,6 +231,15 @@ def own_types() -> set[str]:
     )
     parts = (f"{home}.{name}" for home, names in _TRUSTED.items() for name in names.split())
     return {*parts, *(f"{cls.__module__}.{cls.__qualname__}" for cls in types)}
+
+
+def _refuse_types(refused: set[str], where: str) -> None:
+    if refused:
+        raise InvalidInputError(
+            f"`trusted` must name every type that the {where} holds, got it without "
+            f"{str(sorted(refused))[:2000]}."
+            " If you know them and where they are from, pass these names as `trusted`."
+        )
 
 
 def _skops() -> Any:
