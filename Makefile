@@ -82,7 +82,7 @@ test-wheel: .venv/.test  ## what a wheel must hold: all code, data, templates, t
 		tests/install/runs_from_wheel.py tests/install/test_distribution.py \
 		tests/contract/test_imports.py tests/report/test_page.py tests/result
 
-golden: .venv/.test  ## all 28,700 answers of the golden files; `make test` asks a part
+golden: .venv/.test  ## all 12,800 answers of the golden files; `make test` asks a part
 	GOLDEN=all $(PYTEST) tests/golden
 
 SECONDS ?= 3600
