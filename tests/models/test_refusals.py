@@ -80,6 +80,7 @@ WRONG = {
     "groups that are split": (grouped(cv=KFold(5, shuffle=True)), "`cv` must keep groups together"),
     "short groups": (grouped(given={"groups": [1, 2]}), "each of 300 rows, got 2"),
     "groups for nothing": ({"given": {"groups": np.zeros(N)}}, "Use cv=GroupKFold"),
+    "an unknown word": ({"cv": "x"}, "`cv` must be 'prefit', a number of folds"),
     "a training part of one class": (
         {"rows": X[SORTED], "labels": Y[SORTED], "cv": KFold(3)},
         "got 0 row(s) in both of part 3 of 3, which trains on [0]. Use an int",

@@ -257,7 +257,7 @@ def test_the_precision_of_a_few_flagged_rows_is_told_as_a_count():
 def test_costs_at_which_everyone_is_flagged_are_told_plainly():
     y, s = rows()
     y, s = np.append(y, 1), np.append(s, s.min() - 1)
-    with pytest.warns(BoundaryWarning, match="by this rule it is best to predict nearly"):
+    with pytest.warns(BoundaryWarning, match="are on the wrong side of this threshold"):
         found = find_boundary(y, s, rule=Cost(false_negative=1e9), curve="empirical")
     told = collect_facts(y, s, boundary=found, test=(y, s))["diagnosis"]["next"]
     assert told == "Do not use it: at these costs flagging everyone is cheapest, without any model."

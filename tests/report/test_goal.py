@@ -95,6 +95,16 @@ def test_a_floor_is_met_where_its_bound_is():
     assert verdict.count('class="badge certified"') == verdict.count('class="covered"') == 3
 
 
+@pytest.mark.parametrize("rule", [Floors(flagged=0.2), Floors(precision=0.3)])
+def test_a_rate_of_all_rows_has_the_bound_of_its_counts(rule):
+    known, (y, s) = report_on(rule)
+    is_flagged = s > known["boundary"]["threshold"]
+    k, n = int(is_flagged.sum()), len(y)
+    alarms = int(is_flagged[y == 0].sum())
+    bound = clopper_pearson(k, n, 0.05) if rule.flagged else 1 - clopper_pearson(alarms, k, 0.05)
+    assert known["goal"]["floors"][0]["shown"] == pytest.approx(bound)
+
+
 def test_the_headline_does_not_contradict_that_no_boundary_meets_the_floors():
     y, s = rows()
     with pytest.warns(BoundaryWarning, match="No boundary meets all floors"):

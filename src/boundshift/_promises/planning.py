@@ -103,7 +103,7 @@ def rows_needed(
             f"{rule!r}. Ask for a lower floor or a lower confidence."
         )
         return _least(is_kept, 1, _MOST_TRIED, told)
-    error = as_share("error", error)
+    error = as_share("error", error, "Use 0.05, for example.")
     share = as_positive("wrong_share", wrong_share, "Use 0.02, for example.", zero=True)
     delta = 1.0 - as_share("confidence", 0.95 if confidence is None else confidence)
     if chance is not None:

@@ -135,9 +135,8 @@ class Boundary(Record):
             if self.wrong[i] >= (1.0 if is_capped else _USELESS) * self.n_samples[i] > 0:
                 return (
                     f"{self.wrong[i]:.6g} of {self.n_samples[i]:.6g} rows of class "
-                    f"{self.labels[i]!r} are on the wrong side: by this rule it is best to predict "
-                    f"nearly every row as {self.labels[1 - i]!r}. Use another rule, or a model "
-                    "that separates the classes."
+                    f"{self.labels[i]!r} are on the wrong side of this threshold. Use another "
+                    "rule, or a model that separates the classes."
                 )
         return ""
 

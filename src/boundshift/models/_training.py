@@ -319,6 +319,11 @@ def train(clf: Any, X: Any, y: NDArray[Any], params: FitParameters) -> Scored:
     trainer = _Trainer(clf, clf.cv, classes, X, y, params)
     if clf._is_prefit:
         return trainer.read_trained()
+    if isinstance(clf.cv, str):
+        raise InvalidInputError(
+            "`cv` must be 'prefit', a number of folds, a splitter, pairs of rows or None, got "
+            f"{clf.cv!r}. Use cv=5."
+        )
     if is_native(clf.estimator):
         raise InvalidInputError(
             f"`cv` must be 'prefit' for a {type(clf.estimator).__name__}, which cannot be trained "

@@ -194,6 +194,7 @@ class Evidence:
             cost = own_cost(np.asarray(cost), is_positive)
         self.rows = PairedRows(is_positive, self.scores > old, self.scores > threshold, cost)
         asked = getattr(boundary.rule, "prevalence", None) if prevalence is None else prevalence
+        self.known_share = asked  # of positives; None where it is that of the rows
         self.prevalence = float(is_positive.mean())  # where decisions are made
         if asked is not None:
             self.prevalence = as_share("prevalence", asked, "Use 0.02 for one in fifty.")

@@ -202,7 +202,9 @@ def _judge_floors(rule: Floors, evidence: Evidence) -> list[Floor]:
     shown: dict[str, float | None] = dict.fromkeys(reached)
     if certificate.certified:
         rates = ("precision", "npv", "flagged")
-        shown = {name: each.rate(name, evidence.prevalence) for name in rates}
+        is_fixed = each.method == "clopper-pearson"
+        share = evidence.known_share if is_fixed else evidence.prevalence
+        shown = {name: each.rate(name, share) for name in rates}
     if evidence.clustered:  # a bet on clusters follows from no counts
         each = evidence.certify_clusters(boundary.threshold, each.confidence)
         reached |= {name: 1 - each.errors[i] for i, name in enumerate(_OF_CLASS)}
