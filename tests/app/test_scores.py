@@ -351,6 +351,23 @@ def test_a_report_on_test_rows_of_other_patients(run, visits):
     assert "test rows in 55 clusters" in run(*asked, "--test", test).stdout
 
 
+def test_the_same_rows_twice_certify_nothing(run, scores, visits):
+    twice = ("threshold", scores, scores, *COLUMNS), ("report", scores, *COLUMNS, "--test", scores)
+    for asked in twice:
+        assert "Files must hold different rows" in run(*asked, code=1).stderr
+    table, test = csv.read_csv(visits), visits.with_name("test.csv")
+    order = np.random.default_rng(1).permutation(len(table))
+    ids = np.array(table["patient_id"])[order]
+    first = np.unique(ids, return_index=True)[1]
+    rest = np.setdiff1d(np.arange(len(ids)), first)
+    second = rest[np.unique(ids[rest], return_index=True)[1]]
+    csv.write_csv(table.take(order[first]), test)
+    csv.write_csv(table.take(order[second]), visits)
+    told = run("report", visits, *COLUMNS, "--test", test)
+    assert "'patient_id' repeats" in told.stderr
+    assert "Nothing here is certified" in told.stdout
+
+
 @pytest.mark.parametrize("delimiter", [";", ",", "\t"])
 def test_decimal_commas_are_read(threshold, in_passes, tmp_path, rows, delimiter):
     quote = '"' if delimiter == "," else ""

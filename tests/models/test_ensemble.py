@@ -20,7 +20,7 @@ from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScal
 from sklearn.tree import DecisionTreeClassifier
 
 from boundshift import BoundShiftClassifier
-from boundshift.models._scoring import MeanOfModels, collapse_linear, mean_scores
+from boundshift.models._scoring import SUREST, MeanOfModels, collapse_linear, mean_scores
 from boundshift.models._training import MANY_RARE_ROWS
 
 
@@ -231,3 +231,9 @@ def test_repeated_folds_score_each_row_by_the_mean_of_five_models_without_it():
     # A sure tree's log-odds are ln 2: its probability of 0 counts as half of the least other one.
     score = np.where(y == 1, 1, -1) * np.log(2) * (1 - 2 * wrong / 5)
     np.testing.assert_allclose(clf.deciding_sample_.scores, expit(score), atol=1e-12)
+
+
+def test_the_median_of_an_even_number_of_models_is_midway():
+    scores = np.array([-1.0, 3.0, 5.0, 3 * SUREST, 1.0, 2.0])
+    found = mean_scores(scores, np.array([0, 0, 0, 0, 1, 1]), is_log_odds=True)
+    assert found.tolist() == [4.0, 1.5]

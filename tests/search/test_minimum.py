@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from boundshift import Cost, InvalidInputError, Metric, find_boundaries, find_boundary
 from boundshift._scores import ScoreSample
+from boundshift._search import search_line
 from boundshift.curves import CURVES, CountCurve, as_curve
-from boundshift.rules import Floors, GMean, as_rule
+from boundshift.rules import Floors, GMean, Sum, as_rule
 from tests.problems import many, two_normals
 
 COUNT = [name for name, c in CURVES.items() if issubclass(c, CountCurve)]
@@ -158,3 +159,14 @@ def test_a_metric_that_prefers_a_share_of_flagged_rows_is_refused_by_counts():
         find_boundary(y, s, rule=Metric(near_30_percent), curve="clopper-pearson")
     found = find_boundary(y, s, rule=Metric(near_30_percent), curve="smoothed")
     assert np.mean(found.predict(s)) == pytest.approx(0.3, abs=0.02)
+
+
+def test_a_narrow_valley_between_the_first_boundaries_is_looked_into():
+    sample = ScoreSample.from_labels([0, 0, 1, 1], [0.0, 1.0, 2.0, 3.0])
+
+    def errors(t):  # the first boundaries are 0.25 apart, and 0.5 is the best of them
+        wide, narrow = np.exp(-(((t - 0.5) / 0.3) ** 2)), np.exp(-(((t - 2.36) / 0.1) ** 2))
+        return 1 - 0.5 * wide - 0.9 * narrow, np.zeros_like(t)
+
+    found = search_line(errors, Sum(), sample, np.arange(4.0))
+    assert (found.threshold, found.value) == pytest.approx((2.36, 0.1), abs=1e-4)

@@ -287,7 +287,10 @@ def report(
             deciding, judging = rows.of(~apart), rows.of(apart)
         elif test is not None:
             tested = ScoreTable([test], *columns, str(labels[1]), by=[*groups, *ids], **how)
-            judging, doubt = tested.rows.ordered(), doubt or tested.doubt
+            # An id may repeat between the files, too.
+            both = ScoreTable([file, test], *columns, str(labels[1]), **how)
+            judging, _ = tested.rows.ordered(), both.rows
+            doubt = doubt or tested.doubt or both.doubt
             for name in ids:
                 check_apart(name, rows.beside[name], judging.beside[name])
         sample, counted = deciding.sample(labels), judging.sample(labels)

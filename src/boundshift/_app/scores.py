@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -41,6 +42,7 @@ from boundshift.streaming._tables import (
 
 # Larger files are read in passes, in memory that does not grow.
 _LARGE = 1 << 29
+_END = 1 << 16
 _MOST_ROWS = 20_000
 _RESAMPLES = 100
 
@@ -98,6 +100,15 @@ class ScoreTable:
                 f"{', '.join(map(repr, self._named))}. Say with --label which column holds the "
                 "classes."
             )
+        seen: dict[Any, Any] = {}
+        for path in [each for each in map(Path, self.files) if each.is_file()]:
+            other = seen.setdefault(_ends_of(path), path)
+            if other is not path:
+                raise InvalidInputError(
+                    f"Files must hold different rows, got '{other}' and '{path}' with the same "
+                    "content: rows that count twice, or are their own test, certify too much. "
+                    "Name each file once."
+                )
         if any(sign in str(path) for path in self.files for sign in "*?["):
             self.files = find_files(self.files)
 
@@ -212,6 +223,15 @@ class ScoreTable:
         how: dict[str, Any] = {"scale": "auto", "cluster": ids, "pos_label": True}
         found = find_zone(rows.is_positive, rows.scores, errors, confidence, **how)
         return replace(found, labels=self.labels, reason=self.doubt or found.reason)
+
+
+def _ends_of(path: Path) -> tuple[int, bytes, bytes]:
+    """Return what tells files apart: the size, and the bytes at both ends."""
+    with path.open("rb") as file:
+        size, start = file.seek(0, os.SEEK_END), file.seek(0)
+        first = file.read(_END)
+        file.seek(max(start, size - _END))
+        return size, first, file.read()
 
 
 def _numbers(column: Any, name: str, where: str) -> FloatArray:
