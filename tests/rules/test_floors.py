@@ -218,7 +218,7 @@ def test_promise_direction_and_search_are_three_facts(floors, confidence):
 def test_a_cap_that_flags_nothing_says_so(then):
     y, s = two_normals(900, 100, 1.0)
     s[0] = s.max() + 1.0  # the highest score is of the negative class
-    with pytest.warns(BoundaryWarning, match="nearly every row as 0"):
+    with pytest.warns(BoundaryWarning, match="100 of 100 rows of class 1 are on the wrong side"):
         found = find_boundary(y, s, rule=Floors(flagged=0.1, then=then))
     assert not np.any(found.predict(s))
     assert "No row" not in find_boundary(y, s, rule=Floors(flagged=0.1)).message
