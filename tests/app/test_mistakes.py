@@ -33,7 +33,7 @@ threshold nan.parquet --encoding cp1252 | --encoding must go with a file of text
 threshold corrupt.parquet | whole Parquet file
 threshold corrupt.csv.gz | corrupt.csv.gz
 threshold bytes.parquet | Column 'ill' | must hold a label | binary
-threshold lists.parquet lists.parquet | Column 'ill' | must hold a label | list
+threshold lists.parquet | Column 'ill' | must hold a label | list
 threshold scores.csv --rule best | --rule must | 'minimax' | 'best'
 threshold scores.csv --curve tight | --curve must | 'smoothed' | 'tight'
 threshold scores.csv --rule floors | --rule 'floors' | Floors(recall=0.9)

@@ -135,7 +135,8 @@ def test_umlauts_of_windows_reach_report_and_predictions(run, table, tmp_path):
     assert "krank für 5 €" in page
     made = run("predict", "fit", "t.csv", "--keep", "Größe").stdout
     assert set(frame_of(made)["prediction"]) == {"no", "krank für 5 €"}
-    both = ["t.csv", "t.csv", "--score", "price", "--label", "ill", "--encoding", "cp1252"]
+    german[1:].to_csv(tmp_path / "u.csv", index=False, sep=";", encoding="cp1252")
+    both = ["t.csv", "u.csv", "--score", "price", "--label", "ill", "--encoding", "cp1252"]
     assert "krank für 5 €" in run("threshold", *both).stdout
 
 
@@ -149,7 +150,8 @@ def test_cells_written_as_bytes_are_read_as_text(run, table, fitted, tmp_path):
     assert frame_of(made)["score"].tolist() == pytest.approx(frame_of(fitted)["score"].tolist())
     scores = table[["price"]].assign(ill=as_bytes["ill"])
     scores.to_csv(tmp_path / "scores.csv", index=False)
-    for files in (["scores.csv"], ["scores.csv"] * 2):
+    scores[1:].to_csv(tmp_path / "more.csv", index=False)
+    for files in (["scores.csv"], ["scores.csv", "more.csv"]):
         found = run("threshold", *files, "--score", "price", "--label", "ill")
         assert "Call a row müde if" in found.stdout
         assert "written as bytes" in found.stderr
