@@ -57,8 +57,7 @@ LIBRARIES = {
     "_app": {"sklearn", "pandas", "pyarrow", "rich", "typer"},
 }
 OPTIONAL = set().union(*LIBRARIES.values()) - {"sklearn", "joblib"}
-# Modules that are loaded only where their data, or a terminal, has been met.
-SOURCES = {"_files": {"pyarrow"}}
+# Loaded only where a terminal has been met.
 TERMINAL = {"rich", "typer"}
 
 # All but the doors, `boundshift` and `python -m boundshift`.
@@ -121,7 +120,7 @@ def test_a_room_loads_its_libraries_only(room):
 
 def test_optional_libraries_are_loaded_where_they_are_needed():
     for module, path in MODULES.items():
-        ready = TERMINAL if room_of(module) == "_app" else SOURCES.get(module.split(".")[-1], set())
+        ready = TERMINAL if room_of(module) == "_app" else set()
         assert libraries(imported(parse(path).body)) & OPTIONAL <= ready, module
 
 
