@@ -65,8 +65,8 @@ lint: .venv/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test-contract: .venv/.test  ## who may import whom, scikit-learn's checks, the size of the package
-	$(BIN)/python -m pytest tests/contract tests/install/test_size.py
+test-contract: .venv/.test  ## who may import whom, scikit-learn's checks, measures of readability
+	$(BIN)/python -m pytest tests/contract tests/install/test_measures.py
 
 test: lint  ## lint, types, doctests, tests; a part of them again with the built wheel
 	$(PYTEST) --ignore=tests/torch --ignore=tests/spark
@@ -134,8 +134,8 @@ docs: .venv/.docs  ## pages and gallery, warnings as errors; `make test` runs th
 	rm -rf docs/generated  # pages of names that are gone
 	$(SPHINX) -b html docs docs/_build/html
 
-size:  ## lines and files of the package by room; a test holds the sums
-	@$(PYTHON) tests/install/size.py
+size:  ## symptoms of code that is hard to read, counted; a test limits them
+	@$(PYTHON) tests/install/measures.py
 
 clean:
 	rm -rf .venv .venv-oldest build .mypy_cache .ruff_cache .pytest_cache .hypothesis docs/_build docs/generated docs/gallery

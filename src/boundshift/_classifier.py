@@ -20,6 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from boundshift._boundary import choose_claims
+from boundshift._fingerprint import Fingerprint
 from boundshift._promises.certificate import Certificate
 from boundshift._promises.certify import certify, certify_by_folds
 from boundshift._promises.zone import Zone, find_zone
@@ -29,7 +30,6 @@ from boundshift._validation import as_choice, check_labels, find_distinct
 from boundshift.curves import ErrorCurve, as_curve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.models._decision import certify_rows, decide_model
-from boundshift.models._fingerprint import Fingerprint
 from boundshift.models._scoring import (
     MeanOfModels,
     ResponseMethod,

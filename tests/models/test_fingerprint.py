@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import boundshift
 from boundshift import BoundaryWarning, BoundShiftClassifier
-from boundshift.models._fingerprint import Fingerprint, hash_rows
+from boundshift._fingerprint import Fingerprint, hash_rows
 
 X, Y = make_classification(3000, weights=[0.8], flip_y=0.2, random_state=0)
 FIT, FRESH = slice(0, 1000), slice(1000, 2000)
