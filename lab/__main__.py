@@ -65,10 +65,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _call(name: str, options: dict[str, Any], command: str) -> int:
     module, _, function = FUNCTIONS[name].partition(":")
-    start, options = (
-        time.perf_counter(),
-        options | ({"command": command} if name == "suite" else {}),
-    )
+    start = time.perf_counter()
+    options = options | ({"command": command} if name == "suite" else {})
     done = getattr(import_module(module), function)(**options)
     if isinstance(done, int):
         return done

@@ -37,7 +37,8 @@ class ScoreCounts:
 
     def require_probabilities(self) -> None:
         """Refuse other scores."""
-        low, high = self.values[0], self.values[-1]
+        low = self.values[0]
+        high = self.values[-1]
         if low < 0 or high > 1:
             raise InvalidInputError(
                 f"`y_score` must be probabilities, got scores from {low:g} to {high:g}. Calibrate "
@@ -97,7 +98,8 @@ def tuned_threshold(
         np.append(0, np.cumsum(np.bincount(codes[of_class], minlength=len(values))))
         for of_class in (~is_positive, is_positive)
     ]
-    recall_negative, recall_positive = below[0] / below[0][-1], 1 - below[1] / below[1][-1]
+    recall_negative = below[0] / below[0][-1]
+    recall_positive = 1 - below[1] / below[1][-1]
     quality = (
         recall_negative + recall_positive
         if metric == "balanced_accuracy"
@@ -107,7 +109,8 @@ def tuned_threshold(
     cut = int(np.flatnonzero(quality >= quality.max() - 1e-12)[0])
     if cut in (0, len(values)):
         return np.inf if cut else -np.inf
-    low, high = values[cut - 1], values[cut]
+    low = values[cut - 1]
+    high = values[cut]
     middle = low + (high - low) / 2
     return float(middle if middle < high else low)
 
@@ -208,5 +211,6 @@ def prior_threshold(y_true: ArrayLike, y_score: ArrayLike) -> float:
     """
     counts = ScoreCounts.of(y_true, y_score)
     counts.require_probabilities()
-    positives, negatives = counts.positives.sum(), counts.negatives.sum()
+    positives = counts.positives.sum()
+    negatives = counts.negatives.sum()
     return float(positives / (negatives + positives))

@@ -152,14 +152,16 @@ def tune_as_scikit_learn(
         specificity = np.searchsorted(negative, thresholds, side="left") / len(negative)
         recall = 1 - np.searchsorted(positive, thresholds, side="left") / len(positive)
         curves.append((thresholds, quality(specificity, recall, len(positive) / len(s))))
-    low, high = min(t[0] for t, _ in curves), max(t[-1] for t, _ in curves)
+    low = min(t[0] for t, _ in curves)
+    high = max(t[-1] for t, _ in curves)
     common = np.linspace(low, high, 100)
     mean = np.mean([np.interp(common, *curve) for curve in curves], axis=0)
     return float(np.nextafter(common[np.argmax(mean)], -np.inf))
 
 
 def _f1(negative: FloatArray, positive: FloatArray, share: float) -> FloatArray:
-    hits, alarms = positive * share, (1 - negative) * (1 - share)
+    hits = positive * share
+    alarms = (1 - negative) * (1 - share)
     return 2 * hits / (hits + share + alarms)
 
 

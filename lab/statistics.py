@@ -51,7 +51,8 @@ def compare(ours: FloatArray, theirs: FloatArray) -> Paired:
     both = ~(np.isnan(ours) | np.isnan(theirs))
     # A difference of the last digit is none.
     difference = np.round(ours[both] - theirs[both], 12)
-    wins, losses = int((difference > 0).sum()), int((difference < 0).sum())
+    wins = int((difference > 0).sum())
+    losses = int((difference < 0).sum())
     p_value = 1.0
     if wins + losses:
         p_value = float(wilcoxon(difference, zero_method="pratt", method="approx").pvalue)
@@ -67,7 +68,8 @@ def average_ranks(values: ArrayLike) -> FloatArray:
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
     """Adjust p-values by Holm's step-down method."""
     ordered = sorted(p_values, key=lambda name: p_values[name])
-    adjusted, largest = {}, 0.0
+    adjusted = {}
+    largest = 0.0
     for position, name in enumerate(ordered):
         largest = max(largest, min(1.0, (len(ordered) - position) * p_values[name]))
         adjusted[name] = largest

@@ -52,7 +52,8 @@ def cross_fit(
 
     `fit` trains on rows and returns what scores rows.
     """
-    parts, scorers = folds_of(y, folds), []
+    parts = folds_of(y, folds)
+    scorers = []
     for unseen in parts:
         seen = np.setdiff1d(np.arange(len(y)), unseen)
         scorers.append(fit(X[seen], y[seen]))

@@ -98,7 +98,8 @@ def computed(n: int) -> list[Cell]:
     claiming: dict[str, Any] = {
         name: curve for name, curve in CURVES.items() if curve.claim is Claim.HIGH_PROBABILITY
     }
-    every, cells = np.arange(n + 1), []
+    every = np.arange(n + 1)
+    cells = []
     for confidence in CONFIDENCES:
         bounds = {name: curve(confidence).bound(every, n) for name, curve in claiming.items()}
         bounds["certify"] = certified(n, confidence, chosen_here=False)
@@ -129,7 +130,9 @@ def all_below(bounds: FloatArray) -> float:
     def most(share: float) -> int:
         return min(n, int(n * share + 10.0 * np.sqrt(n * share) + 30.0))
 
-    first, chance, last = 0, np.ones(1), 0.0
+    first = 0
+    chance = np.ones(1)
+    last = 0.0
     for i, bound in enumerate(bounds.tolist()):
         if bound >= 1.0:
             break
@@ -145,7 +148,8 @@ def all_below(bounds: FloatArray) -> float:
             for d in more:
                 chance[d : d + len(left)] += moved[:, d]
         chance = chance[max(i + 1 - first, 0) : most(bound) + 1 - first]
-        first, last = max(first, i + 1), bound
+        first = max(first, i + 1)
+        last = bound
     return float(chance.sum())
 
 
@@ -159,7 +163,8 @@ def exact_level(n: int, delta: float) -> float:
         bounds = clopper_pearson(np.arange(n), n, float(np.exp(log_level)))
         return 1.0 - all_below(bounds) - delta
 
-    low, high = np.log(delta / n), np.log(delta)
+    low = np.log(delta / n)
+    high = np.log(delta)
     return float(np.exp(brentq(excess, low, high, xtol=1e-6))) if n > 1 else delta
 
 
@@ -209,8 +214,12 @@ def rates_together(n: int, replications: int) -> list[Cell]:
     Ten rows for each of n are drawn, a tenth of them positive on average.
     """
     rng = generator("rates", n)
-    share, alarms, misses, miss_cost = 0.1, 0.05, 0.2, 5.0
-    found, flagged = share * (1 - misses), share * (1 - misses) + (1 - share) * alarms
+    share = 0.1
+    alarms = 0.05
+    misses = 0.2
+    miss_cost = 5.0
+    found = share * (1 - misses)
+    flagged = share * (1 - misses) + (1 - share) * alarms
     cost = miss_cost * share * misses + (1 - share) * alarms
     benefit = found - (1 - share) * alarms / miss_cost
     rates = (found / flagged, 1 - share * misses / (1 - flagged), -flagged, -cost, benefit)
@@ -239,8 +248,10 @@ def rates_together(n: int, replications: int) -> list[Cell]:
 def paired_costs(n: int, replications: int) -> list[Cell]:
     """Try the interval of what a new boundary costs beside an old one on the same rows."""
     rng = generator("paired", n)
-    sizes, outcomes = (10 * n, n), ((0.03, 0.02, 0.95), (0.05, 0.1, 0.85))
-    y, cost = np.repeat([0, 1], sizes), Cost(false_negative=20, prevalence=0.1)
+    sizes = (10 * n, n)
+    outcomes = ((0.03, 0.02, 0.95), (0.05, 0.1, 0.85))
+    y = np.repeat([0, 1], sizes)
+    cost = Cost(false_negative=20, prevalence=0.1)
     # Shares that only the old and only the new boundary gets wrong, class by class.
     truth = 0.9 * (0.02 - 0.03) + 20 * 0.1 * (0.1 - 0.05)
     holds: dict[float, list[bool]] = {confidence: [] for confidence in CONFIDENCES}

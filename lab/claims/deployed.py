@@ -25,7 +25,8 @@ from lab.claims.simulation import binomial_error, generator
 from lab.experiment import Experiment, Facts, Tables, in_parallel, quiet, rows_in_parallel
 from lab.markdown import table
 
-CONFIDENCE, FLOOR = 0.95, 0.9
+CONFIDENCE = 0.95
+FLOOR = 0.9
 # Fresh rows of each class (negative, positive): the floor is about the positive one.
 FRESH = (4000, 20_000)
 RUNS = 2000
@@ -79,7 +80,8 @@ def fresh_rows(name: str, case: Case) -> list[FloatArray]:
 def true_errors(model: Any, case: Case, fresh: list[FloatArray]) -> Callable[[float], FloatArray]:
     """Return both error rates of `score > t` as a function of t: exact for a linear model."""
     if hasattr(model, "coef_"):
-        weights, bias = model.coef_[0], float(np.ravel(model.intercept_)[0])
+        weights = model.coef_[0]
+        bias = float(np.ravel(model.intercept_)[0])
         centres = weights[0] * np.array([0.0, case.distance]) + bias
         spread = np.linalg.norm(weights)
         return lambda t: np.array([norm.sf(t, centres[0], spread), norm.cdf(t, centres[1], spread)])
@@ -145,7 +147,8 @@ def certificate_runs(name: str, runs: int) -> list[dict[str, Any]]:
         with quiet():
             model = BoundShiftClassifier(case.make(), ensemble=True, **MARGINS).fit(X, y)
         refitted = case.make().fit(X, y)  # what `ensemble=False` deploys at the same threshold
-        crossed, word = model.certificate_.error_bounds, model.certificate_.status
+        crossed = model.certificate_.error_bounds
+        word = model.certificate_.status
         deployed = {
             "out-of-fold scores, refitted on all rows": true_errors(refitted, case, fresh)(
                 model.threshold_

@@ -123,10 +123,12 @@ def judge(
 
 def judge_classes(shape: str, asked: dict[str, float], draws: int) -> dict[str, Any]:
     """Return how often floors of three classes were promised and broken."""
-    rng, rule = generator("class floors", shape, CLASS_SIZES, asked), ClassFloors(asked)
+    rng = generator("class floors", shape, CLASS_SIZES, asked)
+    rule = ClassFloors(asked)
     separation = 2.0 * float(SHAPES[shape].ppf(0.75) - SHAPES[shape].ppf(0.25))
     y = np.repeat(np.arange(3), CLASS_SIZES)
-    kept, recalls = [], []
+    kept = []
+    recalls = []
     for _ in range(draws):
         scores = SHAPES[shape].rvs((len(y), 3), random_state=rng) + separation * np.eye(3)[y]
         found = promise_floors(ClassRows(y, scores), rule, CLASSES)
@@ -134,7 +136,8 @@ def judge_classes(shape: str, asked: dict[str, float], draws: int) -> dict[str, 
             truth = [true_recall(SHAPES[shape], separation, found.biases, k) for k in range(3)]
             kept.append(all(truth[CLASSES.index(k)] >= floor for k, floor in asked.items()))
             recalls.append(truth)
-    promised, broken = len(kept) / draws, (len(kept) - sum(kept)) / draws
+    promised = len(kept) / draws
+    broken = (len(kept) - sum(kept)) / draws
     error = binomial_error(CONFIDENCE, max(len(kept), 1))
     return {
         "shape": shape,

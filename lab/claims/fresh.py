@@ -67,7 +67,8 @@ METHODS = (
 )  # fmt: skip
 COLUMNS = ("dataset", "family", "model", "rare", "seed", "share", "method", "specificity", "recall")
 
-_MOST_ROWS, _FEWEST_RARE = 4000, 42
+_MOST_ROWS = 4000
+_FEWEST_RARE = 42
 # Where the best threshold gains less, a share of that gain says nothing.
 _LEAST_GAIN = 0.02
 _REGIMES = {0: "all rare rows", 20: "20 rare rows", 5: "5 rare rows"}
@@ -115,7 +116,8 @@ def judge(name: str, model: str, rare: int, seed: int) -> dict[str, tuple[float,
         ours = BoundShiftClassifier(estimator).fit(X, y)
         means = hasattr(ours, "estimators_")
         whole = clone(estimator).fit(X, y) if means else ours.estimator_
-        own, deployed = _response(whole, test.X), ours.positive_scores(test.X)
+        own = _response(whole, test.X)
+        deployed = ours.positive_scores(test.X)
         deciding = ours.deciding_sample_.scores
         folds = folds_of(y)
         crossed = np.empty(len(y)) if means else deciding
@@ -156,7 +158,8 @@ def _response(model: Any, X: FloatArray) -> FloatArray:
 def collect(quick: bool) -> Facts:
     """Judge every training, kept as a line: what it is, then both rates of every method."""
     half, models = ("choose", tuple(MODELS)[:1]) if quick else ("report", tuple(MODELS))
-    families, lines = datasets(half), []
+    families = datasets(half)
+    lines = []
     for name, model, rare, seed in fits(half, SPLITS, models):
         found = judge(name, model, rare, seed)
         _, share = found.pop("share")
@@ -175,7 +178,9 @@ def read(facts: Facts) -> pd.DataFrame:
     ]
     rows = pd.DataFrame(tidy, columns=list(COLUMNS))
     rows = rows.astype({"rare": int, "share": float, "specificity": float, "recall": float})
-    low, high, share = rows["specificity"], rows["recall"], rows["share"]
+    low = rows["specificity"]
+    high = rows["recall"]
+    share = rows["share"]
     alarms = (1 - low) * (1 - share)
     return rows.assign(
         g_mean=np.sqrt(low * high),
@@ -280,7 +285,8 @@ def _tail(rows: pd.DataFrame) -> str:
     lines: list[Line] = []
     for rare, regime in _REGIMES.items():
         of = wide.index.get_level_values("rare") == rare
-        ours, theirs = wide["ours"][of], tuned[of]
+        ours = wide["ours"][of]
+        theirs = tuned[of]
         lines.append(
             [regime, int(of.sum()), int(((ours < 0.05) & (theirs >= 0.3)).sum()),
              int(((theirs < 0.05) & (ours >= 0.3)).sum()), int((ours < theirs - 0.1).sum()),

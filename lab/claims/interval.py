@@ -35,7 +35,8 @@ def simulate(curve: str, shape: str, sizes: tuple[int, int], runs: int, others: 
         return y, np.round(scores, digits)
 
     bank = np.array([find_boundary(*draw(), curve=curve).threshold for _ in range(others)])
-    inside, widths = [], []
+    inside = []
+    widths = []
     for _ in range(runs):
         low, high = threshold_interval(*draw(), CONFIDENCE, curve=curve, random_state=rng)
         inside.append(float(np.mean((low <= bank) & (bank <= high))))

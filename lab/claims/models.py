@@ -293,10 +293,12 @@ def exports(clf: BoundShiftClassifier, X: FloatArray) -> bool | None:
 def examine(name: str, n_classes: int) -> list[Any]:
     """Try a model with two or three classes in every way; return the cells of the table."""
     X, y = draw(n_classes)
-    deciding, fresh = slice(ROWS, 2 * ROWS), X[2 * ROWS :]
+    deciding = slice(ROWS, 2 * ROWS)
+    fresh = X[2 * ROWS :]
     if name in NATIVE:
         train, scores = NATIVE[name]
-        trained, crossed = train(X[:ROWS], y[:ROWS]), None
+        trained = train(X[:ROWS], y[:ROWS])
+        crossed = None
     else:
         scores = MODELS[name].scores
         trained = MODELS[name].fit(X[:ROWS], y[:ROWS])
@@ -322,7 +324,8 @@ def cross_fitted(model: Model, X: FloatArray, y: NDArray[Any], fresh: FloatArray
 
 def as_row(name: str) -> list[str]:
     mark = {True: "yes", False: "NO", None: "–"}
-    two, many = examine(name, 2), examine(name, 3)
+    two = examine(name, 2)
+    many = examine(name, 3)
     pairs = zip(two[:-1], many[:-1], strict=True)
     cells = [", ".join(dict.fromkeys(mark.get(cell, cell) for cell in pair)) for pair in pairs]
     trusted = ", ".join(f"`{t}`" for t in sorted({*two[-1], *many[-1]})) or "none"

@@ -27,7 +27,9 @@ from lab.markdown import Cell, table
 
 DELTA = 0.05
 DRAWS = 2000
-POOL, STEP, FLOOR = 2000, 10, 0.9
+POOL = 2000
+STEP = 10
+FLOOR = 0.9
 SHARES = (0.899, 0.92, 0.95, 0.98)
 NORMAL = ((100, 0.95), (300, 0.95), (1000, 0.95), (1000, 0.99))
 ASKED = (
@@ -36,7 +38,8 @@ ASKED = (
     ("precision", 0.6, 300),
     ("precision", 0.6, 2000),
 )
-SHARE, DISTANCE = 0.1, 2.0
+SHARE = 0.1
+DISTANCE = 2.0
 ROWS = (("logistic", 1000, 0.1), ("logistic", 4000, 0.02), ("tree", 1000, 0.1), ("tree", 4000, 0.1))
 MODELS = {"logistic": LogisticRegression(), "tree": DecisionTreeClassifier(max_depth=4)}
 _GRID = norm.ppf((np.arange(20_000) + 0.5) / 20_000)
@@ -57,7 +60,8 @@ def judge_audit(share: float, draws: int) -> Facts:
     """Count certified floors and labels, both tools looking after every tenth label."""
     above = find("BARGAIN.bounds.betting_bounds").test_if_true_mean_is_above_m
     options = {"fixed_sample_size": False, "without_replacement": True, "N": POOL}
-    certified, labels = np.zeros(2), np.zeros(2)
+    certified = np.zeros(2)
+    labels = np.zeros(2)
     for draw in range(draws):
         rng = generator("audit", share, draw)
         y = rng.permutation(
@@ -143,7 +147,8 @@ def _true_rates(threshold: float | None, first: str) -> tuple[float, float]:
     if threshold is None:
         return np.nan, np.nan
     cut = (logit(threshold) - np.log(SHARE / (1 - SHARE))) / DISTANCE
-    found, alarms = norm.sf(cut - DISTANCE / 2), norm.sf(cut + DISTANCE / 2)
+    found = norm.sf(cut - DISTANCE / 2)
+    alarms = norm.sf(cut + DISTANCE / 2)
     rates = float(found), float(SHARE * found / (SHARE * found + (1 - SHARE) * alarms))
     return rates if first == "recall" else rates[::-1]
 
@@ -153,7 +158,9 @@ def judge_unlabelled(model: str, n: int, share: float, draws: int) -> Facts:
 
     One feature, normal in each class: the true rate is counted on 20,000 of its quantiles.
     """
-    broken, bounds, rates = 0, [], []
+    broken = 0
+    bounds = []
+    rates = []
     for draw in range(draws):
         rng = generator("unlabelled", model, n, share, draw)
         y = (np.arange(n) < round(share * n)).astype(int)

@@ -26,7 +26,10 @@ from lab.markdown import Cell, table
 
 DELTA = 0.05
 DRAWS = 2000
-CLUSTERS, DRAWN, POOL, SHOWN = 100, 300, 3000, 20
+CLUSTERS = 100
+DRAWN = 300
+POOL = 3000
+SHOWN = 20
 RATES = (0.01, 0.1, 0.5)
 # Sizes of clusters, and the share of the variance between them.
 KINDS = (
@@ -61,7 +64,9 @@ def judge_clusters(promise: str, kind: str, between: float, rate: float, draws: 
     So it is counted how often the rate is refuted at its own threshold. Public functions show the
     mean bound, or the miss rate at the limit, on the first draws.
     """
-    broken, shown, threshold = np.zeros(2), [], float(norm.ppf(rate))
+    broken = np.zeros(2)
+    shown = []
+    threshold = float(norm.ppf(rate))
     mean = max(edge for edge in EDGES if edge <= rate) if promise == "certify" else rate
     bets = choose_bets(mean, CLUSTERS, DELTA)
     for draw in range(draws):
@@ -80,15 +85,19 @@ def judge_clusters(promise: str, kind: str, between: float, rate: float, draws: 
 
 def judge_drawn(design: str, rate: float, draws: int) -> Facts:
     """Return how often a bound of rows drawn with unequal probabilities fails, and a plain one."""
-    broken, shown, t = np.zeros(2), [], float(norm.ppf(rate))
+    broken = np.zeros(2)
+    shown = []
+    t = float(norm.ppf(rate))
     bets = choose_bets(max(edge for edge in EDGES if edge <= rate), DRAWN, DELTA)
     for draw in range(draws):
         rng = generator("drawn", design, rate, draw)
         pool = rng.normal(size=20 * DRAWN)
-        near, rising = np.abs(pool - t) < 0.5, np.clip(norm.cdf(pool - t), 0.1, 1.0)
+        near = np.abs(pool - t) < 0.5
+        rising = np.clip(norm.cdf(pool - t), 0.1, 1.0)
         p = np.where(near, 1.0, 0.1) if design == DESIGNS[0] else rising
         chosen = np.flatnonzero(rng.random(len(pool)) < p)[:DRAWN]
-        s, p = pool[chosen], p[chosen]
+        s = pool[chosen]
+        p = p[chosen]
         broken[0] += refutes((s <= t).astype(float), rate, bets, 0.1 / p)
         broken[1] += clopper_pearson(np.sum(s <= t), len(s), DELTA) < rate
         if draw < SHOWN:
@@ -99,7 +108,8 @@ def judge_drawn(design: str, rate: float, draws: int) -> Facts:
 
 def judge_sides(rate: float, draws: int) -> Facts:
     """Return how often a bound fails where rows predicted negative are drawn less often."""
-    broken, shown = np.zeros(2), []
+    broken = np.zeros(2)
+    shown = []
     share = 0.1 * rate / (0.1 * rate + 1 - rate)
     for draw in range(draws):
         wrong = int(generator("sides", rate, draw).binomial(DRAWN, share))
@@ -116,13 +126,15 @@ def judge_sorted(size: int, correlation: float, rate: float, draws: int) -> Fact
 
     Rows that count one after the other are those of the first draws with their places as dates.
     """
-    broken, n = np.zeros(2), 60
+    broken = np.zeros(2)
+    n = 60
     certificate = certify_counts((30, 30), (300, 300), (0, 1), threshold=0.5)
     certificate = replace(certificate, error_bounds=(rate, rate))
     rest = (1 - correlation) / correlation if correlation else 1e9
     for draw in range(draws):
         rng = generator("sorted", size, correlation, rate, draw)
-        together, apart = Monitor(certificate), Monitor(certificate)
+        together = Monitor(certificate)
+        apart = Monitor(certificate)
         for batch in range(10):
             rates = rng.beta(rest * rate, rest * (1 - rate), (n, 1))
             wrong = rng.random((n, size)) < rates
@@ -143,7 +155,9 @@ def judge_audit(floor: float, gain: float, most: int) -> Facts:
     """
     right = floor + gain * (1 - floor)
     audit = Audit(np.ones(1), 0.5, Floors(precision=floor))
-    open_, ended, labels = np.array([1.0]), np.zeros(2), 0.0
+    open_ = np.array([1.0])
+    ended = np.zeros(2)
+    labels = 0.0
     last = [-1, 1]  # the most errors that certify, and the fewest that show a miss
     for n in range(1, most + 1):
         labels += open_.sum()
@@ -196,7 +210,8 @@ def is_met(facts: Facts) -> bool:
 def tables(facts: Facts) -> Tables:
     rows: dict[str, list[list[Cell]]] = {"clusters": [], "drawn": [], "sorted": [], "audit": []}
     for cell in facts["cells"]:
-        kept, passes = 1 - cell["broken"], "yes" if cell["passes"] else "no"
+        kept = 1 - cell["broken"]
+        passes = "yes" if cell["passes"] else "no"
         if cell["promise"] == "Audit":
             found = [cell["where"], kept, cell["certified"], f"{cell['shown']:.0f}", passes]
             rows["audit"].append(found)

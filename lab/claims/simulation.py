@@ -120,8 +120,10 @@ def true_recall(shape: Any, separation: float, biases: FloatArray, k: int) -> fl
 
 def true_rates(alarms: float, misses: float, share: float) -> dict[str, float]:
     """Return the rates at true errors and a share of positives; a share of nothing is 1."""
-    hits, false = share * (1 - misses), (1 - share) * alarms
-    left, lost = (1 - share) * (1 - alarms), share * misses
+    hits = share * (1 - misses)
+    false = (1 - share) * alarms
+    left = (1 - share) * (1 - alarms)
+    lost = share * misses
     return {
         "recall": 1 - misses,
         "specificity": 1 - alarms,

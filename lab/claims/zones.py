@@ -31,7 +31,8 @@ OVERLAP = 0.1
 # Rows of each class (negative, positive); 59 is the fewest that can promise anything.
 SIZES = ((200, 30), (59, 59), (500, 100), (1700, 300), (1000, 1000))
 DRAWS = 2000
-OURS, CONFORMAL = "find_zone", "split-conformal"
+OURS = "find_zone"
+CONFORMAL = "split-conformal"
 
 
 def zone_limits(y: NDArray[np.int64], scores: FloatArray) -> Limits:
@@ -59,8 +60,10 @@ def _quantile(ordered: FloatArray, error: float) -> float:
 def true_shares(problem: Problem, limits: Limits) -> Shares:
     """Return each class's share decided wrongly, and the mean share of both that is unsure."""
     low, high = limits
-    alarms, hits = problem.errors(high)[0], 1 - problem.errors(high)[1]
-    misses, left = problem.errors(low)[1], 1 - problem.errors(low)[0]
+    alarms = problem.errors(high)[0]
+    hits = 1 - problem.errors(high)[1]
+    misses = problem.errors(low)[1]
+    left = 1 - problem.errors(low)[0]
     return alarms, misses, 1 - (alarms + left + misses + hits) / 2
 
 

@@ -102,7 +102,8 @@ def _draw_clean(data: str | Any, random_state: int | np.random.RandomState | Non
     X, y, imbalance = _resolve(data)
     shuffled = [rng.permutation(np.flatnonzero(y == label)) for label in (0, 1)]
     train, test = _cut(shuffled[0], shuffled[1], imbalance)
-    train, test = rng.permutation(train), rng.permutation(test)
+    train = rng.permutation(train)
+    test = rng.permutation(test)
     return PaperSplit(X[train], X[test], y[train], y[test])
 
 
@@ -123,7 +124,8 @@ def _draw_as_authors(
         return PaperSplit(X_train, X_test, y_train, y_test)
     X, y, imbalance = _resolve(data)
     order = np.random.RandomState(effective).permutation(len(y))
-    X, y = X[order], y[order]
+    X = X[order]
+    y = y[order]
     shuffled = [
         np.random.RandomState(effective).permutation(np.flatnonzero(y == label)) for label in (0, 1)
     ]
@@ -201,7 +203,9 @@ Johnson et al., "MIMIC-III, a freely accessible critical care database", Scienti
 McWilliams et al., "Towards a decision support tool for intensive care discharge", BMJ Open, 2019.
 """
 # Positions that the authors' two slices keep of the 13,243 rows of the extended file.
-_PAPER_FIRST, _PAPER_RESAMPLED, _PAPER_REST = 2, 787, 6608
+_PAPER_FIRST = 2
+_PAPER_RESAMPLED = 787
+_PAPER_REST = 6608
 
 
 def load_mimic(path: str | PathLike[str], *, rows: Literal["paper", "all"] = "paper") -> Any:

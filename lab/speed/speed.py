@@ -177,7 +177,8 @@ def memory(quick: bool) -> Iterator[Row]:
     """Peak of what is allocated during the call, beyond the labels and scores given."""
     n = 10_000 if quick else 10_000_000
     for kind, share in SHARES.items():
-        problem, peaks = draw(n, share), []
+        problem = draw(n, share)
+        peaks = []
         for curve in SPEED_CURVES:
             tracemalloc.start()
             find_boundary(*problem, curve=curve)

@@ -120,7 +120,8 @@ class Results:
         return Blocks(names, means.to_numpy(dtype=np.float64))
 
 
-UNTOUCHED, CLAIRVOYANT = "untouched", "clairvoyant"
+UNTOUCHED = "untouched"
+CLAIRVOYANT = "clairvoyant"
 _RESAMPLES = 2000
 
 
@@ -143,6 +144,7 @@ def shares_of_gain(results: Results, methods: Sequence[str]) -> dict[str, dict[s
 
 def _share(means: FloatArray) -> FloatArray:
     """Return shares of the methods behind the first two columns; NaN where nothing is gained."""
-    untouched, best = means[..., :1], means[..., 1:2]
+    untouched = means[..., :1]
+    best = means[..., 1:2]
     gain = np.where(best > untouched, best - untouched, np.nan)
     return np.asarray((means[..., 2:] - untouched) / gain)

@@ -73,7 +73,8 @@ def draw_gains(
     return figure
 
 
-_ALL, _FEW = "All rare rows", "5, 10 and 20 rare rows together"
+_ALL = "All rare rows"
+_FEW = "5, 10 and 20 rare rows together"
 _SHORT = METRIC_TITLES | {"balanced_accuracy": "Bal. acc."}
 _USUAL = ("untouched", "smote", "balanced-weights")
 _PAPER = "paper/authors@training"
@@ -154,7 +155,8 @@ def verdict_table(regimes: Mapping[str, Facts]) -> Table:
     """Return the place of the default by every metric, beside the tuned threshold."""
     sections: dict[str, list[Line]] = {}
     for where, facts in regimes.items():
-        default, lines = facts["default"], sections.setdefault(where, [])
+        default = facts["default"]
+        lines = sections.setdefault(where, [])
         for metric, title in METRIC_TITLES.items():
             ranks = facts["ranking"][metric]["ranks"]
             place = 1 + sum(rank < ranks[default] for rank in ranks.values())
@@ -170,7 +172,8 @@ def verdict_table(regimes: Mapping[str, Facts]) -> Table:
 
 def headline_table(facts: Facts) -> Table:
     """Return the share of the best threshold's gain: few rows and all, one line a method."""
-    regimes, default = regimes_of(facts, 20), facts["default"]
+    regimes = regimes_of(facts, 20)
+    default = facts["default"]
     ours = dict.fromkeys([default, f"{default.partition('@')[0]}@out-of-fold"])
     names = [n for n in (*_HEADLINE, *ours, CLAIRVOYANT) if n in facts["shares"]]
 
@@ -206,7 +209,8 @@ def rank_table(facts: Facts, where: str) -> Table:
     """Return mean and average rank of the default and its baselines; the G-mean gives the order."""
     ranks = {metric: facts["ranking"][metric]["ranks"] for metric in METRIC_TITLES}
     means = {m: {n: facts["methods"][n][m] for n in facts["panel"]} for m in METRIC_TITLES}
-    header, lines = ["Who decides"], []
+    header = ["Who decides"]
+    lines = []
     for metric in METRIC_TITLES:
         header += [_SHORT[metric], "rank"]
     for each in sorted(facts["panel"], key=lambda each: ranks["g_mean"][each]):
@@ -224,7 +228,8 @@ def rank_table(facts: Facts, where: str) -> Table:
 
 
 def model_table(facts: Facts) -> Table:
-    overall, parts = facts["ranking"]["g_mean"]["ranks"], facts["by_model"]
+    overall = facts["ranking"]["g_mean"]["ranks"]
+    parts = facts["by_model"]
     names = sorted(facts["panel"], key=lambda name: overall[name])
     columns = [dict(zip(facts["panel"], means, strict=True)) for means in parts.values()]
     return Table(
@@ -237,7 +242,8 @@ def model_table(facts: Facts) -> Table:
 def goal_table(facts: Facts, metric: str, where: str) -> Table:
     """Return the rule for a metric beside the tuned threshold for it and everything else."""
     found = facts["goals"][metric]
-    ranks, tests = found["ranking"]["ranks"], found["against"]
+    ranks = found["ranking"]["ranks"]
+    tests = found["against"]
     means = {each: facts["methods"][each][metric] for each in ranks}
     title = METRIC_TITLES[metric]
     lines: list[Line] = [

@@ -153,7 +153,8 @@ def train(model: Model, parts: Split, seed: int) -> RawScores:
         laps.append(time.perf_counter() - start)
         return result
 
-    rows, X_test = parts.train, parts.test.X
+    rows = parts.train
+    X_test = parts.test.X
     chosen = clock(lambda: model.search(rows, seed))
     first = clock(lambda: model.fit(rows, seed, chosen))
     out_of_fold, scorers = clock(
@@ -289,7 +290,8 @@ class FittedSplit:
         threshold divides all rows as the probability divides them.
         """
         raw = np.concatenate([self.raw.train, self.raw.out_of_fold, self.raw.test])
-        scores, above = self._scores(raw), self._probability(raw) > probability
+        scores = self._scores(raw)
+        above = self._probability(raw) > probability
         low = scores[~above].max(initial=-np.inf)
         high = scores[above].min(initial=np.inf)
         with np.errstate(divide="ignore"):
