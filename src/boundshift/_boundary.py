@@ -172,14 +172,16 @@ def decide(
         if scores.is_weighted and scores.n < LEAST_WEIGHT:
             raise bad_weights(f"a sum of {scores.n:.4g} for {label!r}")
     sample = sample.on_scale(scale)
+    counted = sample
     if isinstance(curve, PairCurve) and isinstance(sample.negative, CellScores):
-        # In passes a smooth curve takes each cell as one point, so one pass is enough.
+        # In passes a smooth curve takes each cell as one point. Rows are counted with the cells,
+        # which ask for the scores around the threshold, so that the counts are exact.
         negative, positive = (c.as_points() for c in sample.classes)  # type: ignore[attr-defined]
         sample = replace(sample, negative=negative, positive=positive, given_atoms=sample.atoms)
     if not all(sample.n_samples):
         return _record(_solve_one_class(sample, curve, rule), sample, curve, rule)
     _check_direction(sample, rule)
-    return _record(curve.solve(sample, rule), sample, curve, rule)
+    return _record(curve.solve(sample, rule), counted, curve, rule)
 
 
 def _solve_one_class(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Solution:

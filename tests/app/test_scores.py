@@ -208,6 +208,18 @@ def test_passes_take_the_same_class_as_positive(
     assert found["certificate"]["wrong"] == held["certificate"]["wrong"]
 
 
+def test_a_large_file_is_certified_by_exact_counts(threshold, in_passes, tmp_path):
+    rng = np.random.default_rng(4)
+    is_ill = rng.random(60_000) < 0.1
+    risk = rng.standard_cauchy(len(is_ill)) + 2 * is_ill
+    parquet.write_table(pa.table({"risk": risk, "ill": is_ill}), tmp_path / "s.parquet")
+    in_passes()
+    found = threshold("s.parquet", "--certify")
+    flagged = risk > found["threshold"]
+    counted = [int(np.sum(flagged & ~is_ill)), int(np.sum(~flagged & is_ill))]
+    assert found["certificate"]["wrong"] == found["wrong"] == counted
+
+
 @pytest.mark.parametrize("asked", ["--certify", "--cost-column amount", "--zone 0.1,0.2"])
 def test_several_files_are_one_table(threshold, tmp_path, beside, asked):
     table, asked = csv.read_csv(beside[0]), [*asked.split(), "--positive", "yes"]

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import expit
 
 import boundshift
 from boundshift import InvalidInputError, find_boundary, streaming
@@ -175,10 +176,25 @@ def test_smooth_curves_are_within_the_resolution_they_state(curve, kind):
     within = np.sqrt(np.average([s[~y].var(), s[y].var()], weights=[np.sum(~y), np.sum(y)]))
     seen = set()
     found = streaming.scan_boundary([(y, s)], curve=curve, progress=lambda *done: seen.add(done[0]))
-    assert seen == {"pass 1"}
+    assert seen == {"pass 1", "pass 2"}
     assert 0 < found.resolution <= 1e-5 * within
     moved = abs(found.threshold - find_boundary(y, s, curve=curve).threshold)
     assert moved <= found.resolution
+
+
+@pytest.mark.parametrize("curve", ["blend", "smoothed", "logistic"])
+@pytest.mark.parametrize("kind", ["cauchy", "probabilities", "two scales"])
+def test_a_smooth_curve_counts_the_rows_at_its_threshold_exactly(curve, kind):
+    rng = np.random.default_rng(4)
+    y = rng.random(60_000) < 0.1
+    s = rng.standard_cauchy(len(y)) + 2 * y
+    if kind == "probabilities":
+        s = expit(s)
+    if kind == "two scales":
+        s = s * np.where(rng.random(len(y)) < 0.5, 1e-3, 1.0)
+    found = streaming.scan_boundary(cut(y, s, 0), curve=curve)
+    flagged = s > found.threshold
+    assert found.wrong == (np.sum(flagged & ~y), np.sum(~flagged & y))
 
 
 @pytest.mark.parametrize("first", [0.0, 1e-300, -1e6])
