@@ -16,6 +16,8 @@ from boundshift._promises.planning import Audit as Audit
 from boundshift._promises.planning import rows_needed as rows_needed
 from boundshift._promises.prevalence import PrevalenceEstimate as PrevalenceEstimate
 from boundshift._promises.prevalence import estimate_prevalence as estimate_prevalence
+from boundshift._promises.rate import RateEstimate as RateEstimate
+from boundshift._promises.rate import estimate_rate as estimate_rate
 from boundshift._promises.zone import Zone as Zone
 from boundshift._promises.zone import find_zone as find_zone
 from boundshift._result.boundary import Boundary as Boundary
