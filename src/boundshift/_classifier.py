@@ -29,7 +29,7 @@ from boundshift._typing import FloatArray, IndexArray
 from boundshift._validation import as_choice, check_labels, find_distinct
 from boundshift.curves import ErrorCurve, as_curve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.models._decision import certify_rows, decide_model
+from boundshift.models._decision import certify_rows, decide_model, find_own_threshold
 from boundshift.models._scoring import (
     MeanOfModels,
     ResponseMethod,
@@ -37,6 +37,7 @@ from boundshift.models._scoring import (
     class_columns,
     find_winner,
     is_a,
+    positive_scores,
     read_response,
     unwrap,
 )
@@ -136,6 +137,16 @@ default="auto"
         Upper bounds of each class's error rate at 95%, from the scores that decided: *certified*
         if the model has not seen their rows, else *cross-fitted* or *nominal*. *Nominal* too if
         it counts rows of groups.
+    curve_, rule_ : ErrorCurve, Rule
+        The curve and the rule that decided. Like all that follows, they stay what they were in
+        ``fit`` if parameters are set later.
+    origin_ : {"held-out", "out-of-fold", "training"}
+        Whether the scores that decided come from models trained without their rows.
+    prefit_ : bool
+        Whether the model was trained before ``fit``, whose rows then only chose the threshold.
+    own_threshold_ : float or None
+        For two classes: where the deployed model's own ``predict`` cuts :meth:`positive_scores`.
+        None if that is not known, as with a function, or is no single threshold.
     fingerprint_ : Fingerprint
         Hashes of at most 10,000 rows of ``fit``, by which these rows are recognised later.
     deciding_sample_ : DecidingSample
@@ -259,11 +270,18 @@ default="auto"
         learned: dict[str, Any] = {
             "estimator_": scored.estimator,
             "classes_": scored.classes,
+            "curve_": curve,
+            "rule_": rule,
+            "origin_": scored.origin,
+            "prefit_": self._is_prefit,
+            "own_threshold_": None,
             "fingerprint_": Fingerprint.of(X, y, params.weights),
             "_response": scored.response,
             "_scored": scored,
             **found,
         }
+        if "boundary_" in found:
+            learned["own_threshold_"] = find_own_threshold(scored, X, found["boundary_"])
         if scored.estimators is not None:
             learned["estimators_"] = scored.estimators
         for name in ("n_features_in_", "feature_names_in_"):
@@ -354,11 +372,9 @@ default="auto"
 
     def _positive_of(self, model: Any, response: Any, X: Any) -> FloatArray:
         """Return the positive class's scores by a model."""
-        if self.boundary_.scale == "probability":
-            found = read_response(model, X, "predict_proba", self.classes_)
-            return np.asarray(found[:, self._positive_column])
-        scores = np.asarray(response.read(model, X, self.classes_))
-        return scores if self._positive_column == 1 else -scores
+        is_probability = self.boundary_.scale == "probability"
+        column = self._positive_column
+        return positive_scores(model, response, X, self.classes_, column, is_probability)
 
     @property
     def _positive_column(self) -> int:
@@ -414,7 +430,7 @@ default="auto"
             number, labels = np.searchsorted(self.classes_, y), tuple(self.classes_.tolist())
             is_wrong = self.predict(X) != y
             found = certify_rows(number, is_wrong, labels, confidence=confidence, **options)
-        is_paid = bool(options.get("chosen_here", False)) and self._is_prefit
+        is_paid = bool(options.get("chosen_here", False)) and self.prefit_
         reason = "" if is_paid else self._warn_of_reuse(X, y)
         return replace(found, status="nominal", reason=reason) if reason else found
 
@@ -467,7 +483,7 @@ default="auto"
         X, y = self._check_known(X, y)
         known = {"pos_label": self.boundary_.labels[1], "scale": self.boundary_.scale}
         zone = find_zone(y, scores, **(known | options))
-        return zone if self._is_prefit else replace(zone, reason=self._warn_of_reuse(X, y))
+        return zone if self.prefit_ else replace(zone, reason=self._warn_of_reuse(X, y))
 
     def shifted_estimator(self) -> Any:
         """Return a copy of the model whose own intercept carries the shift.

@@ -138,12 +138,20 @@ def test_floors_are_judged_by_bounds(floor, state):
 
 
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_a_rule_set_after_fit_is_not_judged():
+    model, X, y = ill(ClassFloors(recall={"tb": 0.5}))
+    before = model.report(X, y).facts["goal"]
+    assert model.set_params(rule=COSTS).report(X, y).facts["goal"] == before
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_a_goal_that_is_not_proved_says_how_many_rows_would_prove_it():
     model, X, y = ill(separation=4.0)
     n, missed = np.sum(y == "tb"), np.sum(model.predict(X)[y == "tb"] != "tb")
     shown = 1 - clopper_pearson(missed, n, 0.05 / 3)
     floor = (1 - missed / n + shown) / 2  # seen, but not shown
-    facts = model.set_params(rule=ClassFloors(recall={"tb": floor})).report(X, y).facts
+    model.rule_ = ClassFloors(recall={"tb": floor})
+    facts = model.report(X, y).facts
     assert facts["goal"]["word"] == "Not proved"
     found = finding(facts, "rows")
     assert found["level"] == "caution"

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
 
 from boundshift._boundary import decide, decide_by_cluster, decide_by_row
 from boundshift._multiclass import (
@@ -26,11 +27,14 @@ from boundshift._typing import FloatArray, IndexArray
 from boundshift._validation import order_labels
 from boundshift.curves import Empirical, ErrorCurve
 from boundshift.exceptions import InvalidInputError
-from boundshift.models._scoring import find_winner
+from boundshift.models._scoring import find_winner, has_known_threshold, positive_scores
 from boundshift.models._training import Scored, can_promise, counts_groups, find_demands, is_promise
 from boundshift.rules import ClassFloors, ClassRule, Rule
 
 Strategy = Literal["joint", "pairwise"]
+
+# Rows on which the model's own threshold is verified, and differences that are rounding.
+_TRIED, _ROUNDING = 200, 1e-6
 
 _GROUPED = (
     "Rows of one group resemble each other, and these bounds count rows, so they are no guarantee; "
@@ -106,6 +110,27 @@ def _decide_two(scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any) -
         certificate = _certify_deciding(scored, is_positive.astype(np.intp), is_wrong, ends)
     certificate = replace(certificate, threshold=boundary.threshold, scale=scale)
     return {"boundary_": boundary, "certificate_": certificate}, doubts
+
+
+def find_own_threshold(scored: Scored, X: Any, boundary: Boundary) -> float | None:
+    """Return where the deployed model's own predictions cut the positive class's scores.
+
+    None if that is not known, or if the rows closest to it are predicted otherwise, as by a model
+    with a threshold of its own.
+    """
+    model, response = scored.estimator, scored.response
+    if not has_known_threshold(model, response):
+        return None
+    is_probability = boundary.scale == "probability"
+    own = 0.5 if is_probability else 0.0
+    positive = boundary.labels[1]
+    k = scored.classes.tolist().index(positive)
+    closest = np.argsort(np.abs(scored.scores_of(k) - own), kind="stable")[:_TRIED]
+    rows = _safe_indexing(X, np.sort(scored.rows[closest]))
+    scores = positive_scores(model, response, rows, scored.classes, k, is_probability)
+    predicted = np.asarray(model.predict(rows)).ravel() == positive
+    differs = (predicted != (scores > own)) & (np.abs(scores - own) > _ROUNDING)
+    return None if differs.any() else own
 
 
 def _certify_deciding(

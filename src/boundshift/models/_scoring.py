@@ -298,6 +298,28 @@ class Response:
         return response
 
 
+def positive_scores(
+    model: Any,
+    response: Response,
+    X: Any,
+    classes: NDArray[Any],
+    column: int,
+    is_probability: bool,
+) -> FloatArray:
+    """Return a model's scores of one of two classes: its probability, or its margin."""
+    if is_probability:
+        return np.asarray(read_response(model, X, "predict_proba", classes)[:, column])
+    scores = np.asarray(response.read(model, X, classes))
+    return scores if column == 1 else -scores
+
+
+def has_known_threshold(model: Any, response: Response) -> bool:
+    """Return whether a model predicts labels, from scores whose middle is known."""
+    if callable(response.method) or not hasattr(model, "predict"):
+        return False
+    return hasattr(model, "classes_") and not is_native(model)
+
+
 # Log-odds and probabilities.
 
 

@@ -386,7 +386,7 @@ class _Trainer:
             scores = read_response(guide.estimator, rows, "predict_proba", self.classes)
         else:
             scores = guide.response.read(guide.estimator, rows, self.classes)
-        found = guide._replace(scores=scores, origin="held-out", guide=guide)
+        found = guide._replace(scores=scores, origin="held-out", fold=None, guide=guide)
         return found._replace(y=number[held], rows=held, cluster=self._groups_of(held))
 
     def train(self) -> Scored:

@@ -124,8 +124,8 @@ class ScoreDisplay(Display):
         y : array-like of shape (n_samples,)
             Their labels.
         old_threshold : float, "auto" or None, default="auto"
-            Where the wrapped classifier decides. "auto" is 0.5 on probabilities and 0 on other
-            scores, or nothing where the scores come from a function of the user's.
+            Where the wrapped classifier decides. "auto" is its ``own_threshold_``, or nothing if
+            that is not known.
         **settings : dict
             Other parameters of :meth:`from_predictions`.
 
@@ -141,8 +141,7 @@ class ScoreDisplay(Display):
             )
         old = old_threshold
         if old == "auto":
-            own = 0.5 if estimator.boundary_.scale == "probability" else 0.0
-            old = None if callable(estimator.response_method) else own
+            old = estimator.own_threshold_
         known: dict[str, Any] = {"boundary": estimator.boundary_, "old_threshold": old}
         return cls.from_predictions(y, estimator.positive_scores(X), **known, **settings)
 

@@ -106,7 +106,7 @@ class ClassEvidence:
     def __init__(
         self, classifier: Any, X: Any, y: ArrayLike, confidence: float, nominal: str, unit: str
     ) -> None:
-        labels, self.rule, self.unit = classifier.classes_.tolist(), classifier.rule, unit
+        labels, self.rule, self.unit = classifier.classes_.tolist(), classifier.rule_, unit
         true, k = np.searchsorted(classifier.classes_, as_labels(y, "y")), len(labels)
         scores = classifier._response.read(classifier.estimator_, X, classifier.classes_)
         own, new = find_winner(scores), find_winner(scores + classifier.biases_)
