@@ -25,7 +25,7 @@ from boundshift._promises.certificate import Certificate
 from boundshift._promises.certify import certify, certify_by_folds
 from boundshift._promises.zone import Zone, find_zone
 from boundshift._result.boundary import Boundary
-from boundshift._typing import FloatArray, IndexArray
+from boundshift._typing import FloatArray, IndexArray, Rows
 from boundshift._validation import as_choice, check_labels, find_distinct
 from boundshift.curves import ErrorCurve, as_curve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
@@ -49,7 +49,7 @@ from boundshift.rules import Rule, as_rule
 def _own(name: Any, summary: str) -> Any:
     """Return a method of the deployed model, or before `fit` of the given one, as one of ours."""
 
-    def method(self: Any, X: Any) -> FloatArray:
+    def method(self: Any, X: Rows) -> FloatArray:
         check_is_fitted(self)
         return read_response(self.estimator_, X, name, self.classes_)
 
@@ -225,7 +225,7 @@ default="auto"
         super().set_params(**params)
         return self
 
-    def fit(self, X: Any, y: Any, **fit_params: Any) -> BoundShiftClassifier:
+    def fit(self, X: Rows, y: Any, **fit_params: Any) -> BoundShiftClassifier:
         """Fit the classifier, unless it is fitted already, and find its boundary.
 
         Parameters
@@ -313,7 +313,7 @@ default="auto"
         y = self.classes_[used.y]
         return DecidingSample(y, scores, used.weights, used.costs, used.rows, used.origin)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Rows) -> NDArray[Any]:
         """Return labels: by the threshold, or for many classes by the largest score plus bias.
 
         Parameters
@@ -342,7 +342,7 @@ default="auto"
         "decision_function", "Return the model's own margins; :meth:`predict` is not their sign."
     )
 
-    def positive_scores(self, X: Any) -> FloatArray:
+    def positive_scores(self, X: Rows) -> FloatArray:
         """Return the scores of the positive one of two classes.
 
         ``boundary_`` applies to them: ``boundary_.predict`` of them is :meth:`predict`. If
@@ -370,7 +370,7 @@ default="auto"
             )
         return self._positive_of(self.estimator_, self._response, X)
 
-    def _positive_of(self, model: Any, response: Any, X: Any) -> FloatArray:
+    def _positive_of(self, model: Any, response: Any, X: Rows) -> FloatArray:
         """Return the positive class's scores by a model."""
         is_probability = self.boundary_.scale == "probability"
         column = self._positive_column
@@ -381,7 +381,7 @@ default="auto"
         return int(self.boundary_.labels[1] == self.classes_[1])
 
     def certify(
-        self, X: Any, y: Any = None, confidence: float = 0.95, **options: Any
+        self, X: Rows, y: Any = None, confidence: float = 0.95, **options: Any
     ) -> Certificate:
         """Bound each class's error rate, on rows that ``fit`` has not seen.
 
@@ -435,7 +435,7 @@ default="auto"
         return replace(found, status="nominal", reason=reason) if reason else found
 
     def _certify_unlabelled(
-        self, X: Any, confidence: float, options: Mapping[str, Any]
+        self, X: Rows, confidence: float, options: Mapping[str, Any]
     ) -> Certificate:
         """Return the certificate of the more frequent class, by fold models and unlabelled rows."""
         used: Any = getattr(self, "_scored", None)
@@ -460,7 +460,7 @@ default="auto"
         reason = self._warn_of_reuse(X, common)
         return replace(found, status="nominal", reason=reason) if reason else found
 
-    def find_zone(self, X: Any, y: Any, **options: Any) -> Zone:
+    def find_zone(self, X: Rows, y: Any, **options: Any) -> Zone:
         """Find the limits beyond which each of two classes' error rate is bounded.
 
         Parameters
@@ -554,7 +554,7 @@ default="auto"
 
     def report(
         self,
-        X: Any,
+        X: Rows,
         y: Any,
         *,
         names: Mapping[str, object] | None = None,
@@ -623,7 +623,7 @@ default="auto"
         is_named = isinstance(self.cv, str) and self.cv == "prefit"
         return is_named or isinstance(self.estimator, FrozenEstimator)
 
-    def _check_known(self, X: Any, y: Any) -> tuple[Any, NDArray[Any]]:
+    def _check_known(self, X: Rows, y: Any) -> tuple[Any, NDArray[Any]]:
         """Return rows and their labels; raise if some labels are not those of `fit`."""
         check_labels(y, "y")
         X, y = indexable(X, column_or_1d(y, warn=True))
@@ -636,13 +636,12 @@ default="auto"
             )
         return X, y
 
-    def _warn_of_reuse(self, X: Any, y: Any) -> str:
-        """Warn if rows were used in fit; return how many as a reason, else nothing."""
-        used = self.fingerprint_.explain(X, y)
-        if not used:
-            return ""
-        reason = f"{used}; use rows that the model has not seen"
-        warnings.warn(f"The result is nominal: {reason}.", BoundaryWarning, stacklevel=3)
+    def _warn_of_reuse(self, X: Rows, y: Any) -> str:
+        """Warn if rows may have been used in fit; return the reason, else nothing."""
+        known: Fingerprint | None = getattr(self, "fingerprint_", None)
+        reason = "" if known is None else known.explain(X, y)
+        if reason:
+            warnings.warn(f"The result is nominal: {reason}.", BoundaryWarning, stacklevel=3)
         return reason
 
     def get_metadata_routing(self) -> MetadataRouter:

@@ -10,7 +10,7 @@ the larger one (W. Hoeffding, Annals of Mathematical Statistics 27, 1956).
 
 from __future__ import annotations
 
-import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from numbers import Real
@@ -21,6 +21,9 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.stats import binom
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
+
+from boundshift._typing import Rows
 
 Hashes = NDArray[np.uint64]
 
@@ -40,25 +43,36 @@ class Fingerprint:
         Of at most 10,000 rows, drawn at random.
     n_samples : int
         Rows of which they were drawn.
+    names : tuple of str or None, default=None
+        Names of the columns. None: columns are known by their places.
     """
 
     hashes: Hashes
     n_samples: int
+    names: tuple[str, ...] | None = None
 
     @classmethod
-    def of(cls, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def of(cls, X: Rows, y: Any, sample_weight: Any = None) -> Self:
         """Return the fingerprint of the rows with weight."""
         rows = np.arange(len(y)) if sample_weight is None else np.flatnonzero(sample_weight)
         n = len(rows)
         if n > _MOST_KEPT:
             rows = np.sort(np.random.default_rng(0).choice(rows, _MOST_KEPT, replace=False))
-        return cls(hash_rows(_safe_indexing(X, rows), _safe_indexing(y, rows)), n)
+        names = find_names(X)
+        hashes = hash_rows(_safe_indexing(X, rows), _safe_indexing(y, rows), names)
+        return cls(hashes, n, names)
 
-    def explain(self, X: Any, y: Any) -> str:
-        """Return how many rows were used in `fit`, or nothing if chance explains the matches."""
-        shown = hash_rows(X, y)
-        found = np.count_nonzero(np.isin(shown, self.hashes))
-        if not found:
+    def explain(self, X: Rows, y: Any) -> str:
+        """Return why rows certify nothing: how many were used in `fit`, if not just by chance."""
+        absent = self._find_absent(X)
+        if absent:
+            return (
+                f"column {absent[0]!r} of fit is missing, so rows of fit would not be recognised "
+                "among these; pass every column of fit"
+            )
+        shown = hash_rows(X, y, self.names)
+        n_matches = np.count_nonzero(np.isin(shown, self.hashes))
+        if not n_matches:
             return ""
         values, counts = np.unique(np.concatenate([self.hashes, shown]), return_counts=True)
         values, counts = values[counts > 1], counts[counts > 1]
@@ -67,31 +81,65 @@ class Fingerprint:
         likely = float(np.mean(1.0 - w**counts - (1.0 - w) ** counts))
         if binom.sf(in_both - 1, len(values), likely) >= _LEVEL:
             return ""
-        used = min(round(found * self.n_samples / len(self.hashes)), len(shown))
+        used = min(round(n_matches * self.n_samples / len(self.hashes)), len(shown))
         about = "" if len(np.unique(self.hashes)) == self.n_samples else "about "
-        return f"{about}{used:,} of these {len(shown):,} rows were used in fit"
+        count = f"{about}{used:,} of these {len(shown):,} rows were used in fit"
+        return f"{count}; use rows that the model has not seen"
+
+    def _find_absent(self, X: Rows) -> list[str]:
+        """Return the names of fit that rows with names of their own do not have."""
+        shown = find_names(X)
+        if self.names is None or shown is None:
+            return []
+        return [name for name in self.names if name not in shown]
 
 
-def hash_rows(X: Any, y: Any) -> Hashes:
+def find_names(X: Rows) -> tuple[str, ...] | None:
+    """Return the names of the columns, None unless each has a text of its own as its name."""
+    columns = getattr(X, "columns", None)
+    names = () if columns is None else tuple(columns)
+    is_named = all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
+    return tuple(map(str, names)) if names and is_named else None
+
+
+def hash_rows(X: Rows, y: Any = None, names: Sequence[str] | None = None) -> Hashes:
     """Return a hash of each row and its label, the same for equal values in any container.
 
-    Numbers are compared as float64, all else as text. A zero adds nothing, in a sparse matrix or
-    not.
+    Numbers are compared as float32, in which many models read them, and all else as text. A zero
+    adds nothing, in a sparse matrix or not. With `names`, columns are known by them: their order
+    and further columns do not matter. Columns without names are taken to be in this order.
     """
-    total = _hash_column(y, np.uint64(0))
+    total = np.zeros(_num_samples(X), dtype=np.uint64)
+    if y is not None:
+        total += _hash_column(y, np.uint64(0))
     if issparse(X):
         # The way over CSR adds up entries of one place.
         entries = X.tocoo().tocsr().tocoo()  # type: ignore[attr-defined]
-        keys = np.asarray(entries.col).astype(np.uint64) + np.uint64(1)
-        np.add.at(total, entries.row, _hash_column(entries.data, keys))
+        keys = _column_keys(entries.shape[1], names)
+        np.add.at(total, entries.row, _hash_column(entries.data, keys[entries.col]))
         return _mix(total)
-    if hasattr(X, "columns"):
-        columns = [_safe_indexing(X, k, axis=1) for k in range(len(X.columns))]
-    else:
-        columns = list(_as_array(X).reshape(len(total), -1).T)
-    for number, column in enumerate(columns, start=1):
-        total += _hash_column(column, np.uint64(number))
+    columns = _find_columns(X, len(total), names)
+    for key, column in zip(_column_keys(len(columns), names), columns, strict=True):
+        total += _hash_column(column, key)
     return _mix(total)
+
+
+def _find_columns(X: Rows, n_rows: int, names: Sequence[str] | None) -> list[Any]:
+    """Return the columns of rows, those with the given names if the rows have names."""
+    if not hasattr(X, "columns"):
+        return list(_as_array(X).reshape(n_rows, -1).T)
+    places: Sequence[int] = range(len(X.columns))
+    own = find_names(X)
+    if names is not None and own is not None:
+        places = [own.index(name) for name in names]
+    return [_safe_indexing(X, place, axis=1) for place in places]
+
+
+def _column_keys(n_columns: int, names: Sequence[str] | None) -> Hashes:
+    """Return a number for each column: of its name, or of its place if it has none."""
+    if names is None or len(names) != n_columns:
+        return np.arange(1, n_columns + 1, dtype=np.uint64)
+    return np.array([_digest(name) for name in names], dtype=np.uint64)
 
 
 def _hash_column(values: Any, key: Any) -> Hashes:
@@ -99,29 +147,40 @@ def _hash_column(values: Any, key: Any) -> Hashes:
     array = _as_array(values)
     if array.dtype.kind == "O":
         bits = np.array([_as_bits(value) for value in array.tolist()], dtype=np.uint64)
+    elif array.dtype.kind == "M":
+        bits = array.astype("M8[ns]").view(np.uint64)
     else:
-        numbers = array.astype(np.float64) + 0.0  # one zero
-        bits = np.where(np.isnan(numbers), np.nan, numbers).view(np.uint64)
+        bits = _float_bits(array)
     return np.where(bits == 0, np.uint64(0), _mix(bits ^ _mix(key)))
 
 
 def _as_array(values: Any) -> NDArray[Any]:
-    """Return numbers as numbers, dates as nanoseconds, and all else as objects."""
+    """Return numbers as numbers, dates as dates, and all else as objects."""
     if isinstance(values, list | tuple):  # NumPy would write the numbers beside a word as words.
         return np.array(values, dtype=object)
     array = np.asarray(values)
-    if array.dtype.kind == "M":
-        return array.astype("M8[ns]").astype(np.int64)
-    return array if array.dtype.kind in "biuf" else array.astype(object)
+    return array if array.dtype.kind in "biufM" else array.astype(object)
 
 
 def _as_bits(value: Any) -> int:
-    """Return the 64 bits of a number, or of a digest of a text."""
+    """Return the bits of a number as float32, or of a digest of a text."""
     if not isinstance(value, Real) and str(value) not in _MISSING:
-        word = str(value).encode("utf-8", "surrogatepass")
-        return int.from_bytes(blake2b(word, digest_size=8).digest(), "little")
-    number = float(value) + 0.0 if isinstance(value, Real) and value == value else np.nan
-    return int.from_bytes(struct.pack("<d", number), "little")
+        return _digest(str(value))
+    number = float(value) if isinstance(value, Real) and value == value else np.nan
+    return int(_float_bits(np.array(number)))
+
+
+def _float_bits(numbers: NDArray[Any]) -> Hashes:
+    """Return the bits of numbers as float32, those of one zero and of one NaN."""
+    with np.errstate(over="ignore", under="ignore"):
+        rounded = numbers.astype(np.float32) + np.float32(0)
+    same = np.where(np.isnan(rounded), np.float32(np.nan), rounded)
+    return same.view(np.uint32).astype(np.uint64)
+
+
+def _digest(text: str) -> int:
+    word = text.encode("utf-8", "surrogatepass")
+    return int.from_bytes(blake2b(word, digest_size=8).digest(), "little")
 
 
 def _mix(values: Any) -> Hashes:

@@ -6,7 +6,10 @@ import polars
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import boundshift
@@ -139,6 +142,68 @@ def test_order_and_label_change_the_hash_and_no_sparse_matrix_is_changed():
     rows = sparse.csr_matrix(([1.0, 2.0], [0, 0], [0, 2]), shape=(1, 3))  # one entry twice
     assert hash_rows(rows, [0]).tolist() == hash_rows([[3.0, 0.0, 0.0]], [0]).tolist()
     assert rows.nnz == 2
+
+
+# Rows of fit, shown in another form.
+
+FRAME = pandas.DataFrame(X[:, :5], columns=[f"x{k}" for k in range(5)])
+NAMED = ColumnTransformer([("kept", "passthrough", FRAME.columns.tolist())])
+
+
+@pytest.fixture(scope="module")
+def named():
+    forest = make_pipeline(NAMED, RandomForestClassifier(20, random_state=0))
+    return BoundShiftClassifier(forest).fit(FRAME[FIT], Y[FIT])
+
+
+SHOWN = {
+    "columns in another order": lambda rows: rows[rows.columns[::-1]],
+    "one more column": lambda rows: rows.assign(more=1.0)[["more", *rows.columns]],
+    "a new index": lambda rows: rows.set_axis(range(5000, 6000)),
+    "single precision": lambda rows: rows.astype(np.float32),
+    "nullable": lambda rows: rows.astype("Float64"),
+    "polars": polars.from_pandas,
+    "all at once": lambda rows: polars.from_pandas(
+        rows.assign(more=1.0).astype(np.float32)[["x3", "more", "x1", "x0", "x4", "x2"]]
+    ),
+    "rows in another order": lambda rows: rows,
+}
+
+
+@pytest.mark.parametrize("form", SHOWN)
+def test_rows_of_fit_are_recognised_in_every_form(named, form):
+    order = np.arange(1000)[:: -1 if form == "rows in another order" else 1]
+    shown = SHOWN[form](FRAME[FIT].iloc[order])
+    with pytest.warns(BoundaryWarning, match="1,000 of these 1,000 rows were used in fit"):
+        assert named.certify(shown, Y[FIT][order]).status == "nominal"
+
+
+@pytest.mark.parametrize("form", SHOWN)
+def test_fresh_rows_are_certified_in_every_form(named, form):
+    assert named.certify(SHOWN[form](FRAME[FRESH]), Y[FRESH]).status == "certified"
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix, np.float32])
+def test_rows_without_names_are_compared_by_place(kind):
+    known = Fingerprint.of(FRAME[FIT], Y[FIT])
+    assert known.explain(kind(FRAME[FIT].to_numpy()), Y[FIT]).startswith("1,000 of these")
+    known = Fingerprint.of(kind(FRAME[FIT].to_numpy()), Y[FIT])
+    assert known.explain(FRAME[FIT], Y[FIT]).startswith("1,000 of these")
+
+
+def test_rows_without_a_column_of_fit_are_not_certified():
+    kept = ColumnTransformer([("kept", "passthrough", ["x0", "x1"])])
+    model = make_pipeline(kept, TREE)
+    shifted = BoundShiftClassifier(model).fit(FRAME[FIT], Y[FIT])
+    with pytest.warns(BoundaryWarning, match="column 'x4' of fit is missing"):
+        certificate = shifted.certify(FRAME[FRESH].drop(columns="x4"), Y[FRESH])
+    assert certificate.status == "nominal"
+
+
+def test_dates_a_second_apart_differ():
+    dates = pandas.DataFrame({"day": pandas.to_datetime(["2026-01-01 00:00:00"] * 2)})
+    dates.loc[1, "day"] += pandas.Timedelta(seconds=1)
+    assert len(set(hash_rows(dates).tolist())) == 2
 
 
 def test_it_is_stored_with_the_classifier(fitted, tmp_path):

@@ -46,7 +46,7 @@ from boundshift.curves import SLSQP, Claim, ClopperPearson, CountCurve, Logistic
 from boundshift.models import trusted_types
 from boundshift.rules import Sum
 
-STORED = Path(__file__).parents[1] / "data" / "stored" / "version_3"
+STORED = Path(__file__).parents[1] / "data" / "stored" / "version_4"
 
 
 @pytest.fixture(scope="module")
@@ -216,7 +216,7 @@ def test_a_pickle_is_refused_and_not_run(tmp_path):
 
 
 def test_a_file_of_a_newer_release_says_so(tmp_path):
-    stored = {"format": "boundshift.object", "version": 4, "object": 1}
+    stored = {"format": "boundshift.object", "version": 5, "object": 1}
     (tmp_path / "x").write_bytes(skops.io.dumps(stored))
     with pytest.raises(InvalidInputError, match="upgrade"):
         load(tmp_path / "x")
@@ -248,8 +248,13 @@ def test_files_of_this_version_load():
         assert model.predict(rows).tolist() == expected[name]
         repr(model)
     assert models["two_classes"].rule == Cost(false_negative=20)
-    # A curve that the package no longer has is kept as it was stored.
-    assert dict(models["two_classes"].boundary_.curve.settings)["name"] == "dkw"
+
+
+def test_a_curve_that_the_package_does_not_have_is_kept_as_it_was_stored(boundary):
+    stored = boundary.to_dict() | {"curve": {"name": "dkw", "confidence": 0.9}}
+    again = Boundary.from_dict(stored)
+    assert dict(again.curve.settings) == stored["curve"]
+    assert again.to_dict() == stored
 
 
 @pytest.mark.parametrize(

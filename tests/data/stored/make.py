@@ -1,6 +1,6 @@
 """Write files of today's format that later releases must be able to load.
 
-Run once for a version of the format, in this folder: ``python make.py version_3``.
+Run once for a version of the format, in this folder: ``python make.py version_4``.
 """
 
 import json
