@@ -169,6 +169,7 @@ def report() -> str:
         rows.y,
         rows.left_out,
         boundary=find_boundary(rows.y, rows.left_out),
+        old_threshold=0.0,
         test=(rows.y_test, rows.test),
         scores="out-of-fold",
         model="Logistic regression, Cleveland heart disease",

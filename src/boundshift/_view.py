@@ -8,13 +8,16 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 from scipy.special import expit, logit
+from scipy.stats import norm
 
 from boundshift._boundary import choose_claims, decide
 from boundshift._promises.certify import read_threshold
 from boundshift._result.boundary import Boundary, warn_of
-from boundshift._scores import ScoreSample
+from boundshift._scores import ScoreSample, check_finite
 from boundshift._typing import FloatArray
+from boundshift._validation import as_labels, as_scores, find_distinct
 from boundshift._words import number
 from boundshift.curves import ErrorCurve
 from boundshift.curves._uniform import clopper_pearson
@@ -24,6 +27,7 @@ from boundshift.rules import Rule
 
 _FENCE, _MARGIN = 6.0, 0.03
 _NEAR_ZERO = 1e-7  # log-odds of a probability of exactly 0 or 1 stop here
+_TINY = 1e-12  # an area of exactly 0 or 1 has no variance
 _COARSE = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.5)
 _FINE = (*_COARSE, 0.002, 0.005, 0.02, 0.05, 0.2, 0.3, 0.4)
 
@@ -62,20 +66,23 @@ def read_sample(
     y_true: ArrayLike, y_score: ArrayLike, labels: tuple[Any, Any], name: str | None = None
 ) -> ScoreSample:
     """Return a sample whose (negative, positive) labels are known; errors name the argument."""
+    argument = name or "y_true"
     try:
-        sample = ScoreSample.from_labels(y_true, y_score)
+        y = as_labels(y_true)
+        scores = as_scores(y_score, len(y))
+        check_finite(scores)
     except InvalidInputError as error:
         raise InvalidInputError(f"`{name}`: {error}" if name else str(error)) from error
-    found, classes = sample.labels, (sample.negative, sample.positive)
+    found = find_distinct(y, argument).tolist()
     if set(found) != set(labels):
+        shown = ", ".join(map(repr, found[:5])) + (", …" if len(found) > 5 else "")
         raise InvalidInputError(
-            f"`{name or 'y_true'}` must hold the labels {labels[0]!r} and {labels[1]!r}, as the "
-            f"rows that chose the boundary do, got {found[0]!r} and {found[1]!r}. "
-            "Name the classes alike in both."
+            f"`{argument}` must hold the labels {labels[0]!r} and {labels[1]!r}, as the rows that "
+            f"chose the boundary do, got {shown or 'no rows'}. Pass rows of both classes, and name "
+            "them alike in both."
         )
-    if found[1] != labels[1]:
-        classes = classes[::-1]
-    return ScoreSample(*classes, labels)
+    is_positive = np.asarray(y == labels[1], dtype=np.bool_)
+    return ScoreSample.from_rows(is_positive, scores, labels)
 
 
 def class_scores(sample: ScoreSample) -> tuple[FloatArray, FloatArray]:
@@ -107,6 +114,33 @@ def area_under_curve(sample: ScoreSample) -> float:
     negative, positive = class_scores(sample)
     ranks = (np.searchsorted(negative, positive, side=side).mean() for side in ("left", "right"))
     return float(sum(ranks) / 2 / len(negative))
+
+
+def auc_interval(
+    auc: float, n_negative: float, n_positive: float, confidence: float
+) -> tuple[float, float]:
+    """Return Newcombe's two-sided interval of an area under the curve.
+
+    It inverts a score test with the variance of Hanley and McNeil (Newcombe 2006, Statistics in
+    Medicine 25, method 5). At 0.5 this is the variance of the Mann-Whitney test, so the interval
+    leaves out 0.5 if and only if that test rejects chance. Numbers of rows may be effective ones.
+    """
+    z = float(norm.isf((1.0 - confidence) / 2))
+    pairs = n_negative * n_positive
+    extra = (n_negative + n_positive) / 2 - 1
+
+    def excess(area: float) -> float:
+        shape = 1 + extra * ((1 - area) / (2 - area) + area / (1 + area))
+        return abs(auc - area) - z * float(np.sqrt(area * (1 - area) * shape / pairs))
+
+    low = float(brentq(excess, 0.0, min(auc, 1 - _TINY))) if auc > 0 else 0.0
+    high = float(brentq(excess, max(auc, _TINY), 1.0)) if auc < 1 else 1.0
+    return low, high
+
+
+def assume_own_threshold(sample: ScoreSample) -> float | None:
+    """Return one half if all scores may be probabilities, else None: nothing is known then."""
+    return 0.5 if sample.are_probabilities() else None
 
 
 def least_balanced_error(sample: ScoreSample) -> float:

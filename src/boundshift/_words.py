@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import ceil, floor
@@ -128,6 +128,13 @@ def at_most(share: float) -> str:
 def error_text(share: float) -> str:
     """Return a claimed error in percent with three significant digits."""
     return f"{100 * share:.3g}%"
+
+
+def join_words(items: Sequence[str]) -> str:
+    """Return items as a list in a sentence."""
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} and {items[-1]}"
 
 
 def sure(confidence: float) -> str:

@@ -14,6 +14,6 @@ def test_figures_are_stored_and_the_example_report_is_certified_on_real_patients
     page = script["report"]()
     sentence = page.split('class="sentence">')[1].split("</p>")[0]
     assert re.sub("<.*?>", "", sentence).startswith(
-        "Of 100 sick patients the shifted model is expected to miss"
+        "Out of 100 sick patients, the new threshold misses about"
     )
     assert 'class="badge certified"' in page

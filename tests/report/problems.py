@@ -66,6 +66,7 @@ def facts():
         *rows(),
         test=rows(800, 90, seed=1),
         names=NAMES,
+        old_threshold=0.0,
         model="Logistic regression",
         interval=(-1.2, -0.4),
     )

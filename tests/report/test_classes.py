@@ -68,7 +68,7 @@ def test_the_verdict_is_made_of_those_counts(told):
     most = np.ceil(1000 * clopper_pearson(wrong, n, 0.05 / 3)) / 10
     assert facts["verdict"]["sentence"] == (
         f"Mean recall is {100 * now.mean():.1f}% instead of {100 * before.mean():.1f}% by the "
-        f"model's own decisions. The weakest class is {LABELS[k]}: of 100 patients "
+        f"model's own decisions. The weakest class is {LABELS[k]}: out of 100 patients, "
         f"{round(100 * (1 - now[k]))} are missed instead of {round(100 * (1 - before[k]))}, in "
         f"the long run at most {most}% with 95% confidence."
     )
@@ -113,7 +113,7 @@ def test_rows_of_fit_certify_nothing(rule):
         report = model.fit(X, y).report(X, y)
     assert report.facts["verdict"]["status"] == "nominal"
     assert "confidence" not in repr(report)
-    assert report.facts["diagnosis"]["answer"] == "do not use it"
+    assert report.facts["diagnosis"]["answer"] == "test it"
     assert "3,000 of these 3,000 rows were used in fit" in finding(report.facts, "proof")["text"]
     assert "good" not in {f["level"] for f in report.facts["diagnosis"]["findings"]}
     assert (report.facts["goal"] or {"state": "unsure"})["state"] in ("unsure", "reached")

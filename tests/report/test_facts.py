@@ -14,7 +14,7 @@ from scipy.stats import binomtest
 from sklearn.metrics import balanced_accuracy_score, confusion_matrix, f1_score
 
 from boundshift import BoundaryWarning, Cost, Floors, InvalidInputError, certify, find_boundary
-from boundshift.report import Report, RowDetails, collect_facts
+from boundshift.report import Doubt, Report, RowDetails, collect_facts
 from tests.report.problems import clopper_pearson, facts, rows, uniform
 from tests.stories.recount import next_wrong
 
@@ -53,7 +53,8 @@ def test_a_report_can_be_made_of_any_scores(scores, tested, curve):
     assert np.all(np.diff(thresholds) >= 0)
     assert np.all(np.diff(stops["at"]) >= 0)
     assert thresholds[stops["marks"]["shifted"]] == boundary.threshold
-    assert thresholds[stops["marks"]["old"]] == known["old"]["threshold"]
+    old = stops["marks"].get("old")
+    assert known["old"]["threshold"] == (None if old is None else thresholds[old])
     for i in (0, 500, 1000, stops["marks"]["shifted"]):
         assert stops["wrong"][0][i] == np.sum(negative > thresholds[i])
         assert stops["wrong"][1][i] == np.sum(positive <= thresholds[i])
@@ -70,15 +71,16 @@ def test_the_verdict_is_made_of_those_counts():
     hits, hits_before = 90 - fn, 90 - fn_before
     flagged = round(1000 * (hits + fp) / 890)
     assert facts()["verdict"]["sentence"] == (
-        f"Of 100 sick patients the shifted model is expected to miss {round(100 * fn / 90)} "
-        f"instead of {round(100 * fn_before / 90)}, in the long run at most {bound}% with 95% "
-        f"confidence. Of 1,000 patients, with {round(90_000 / 890)} sick patients among them, it "
-        f"flags {flagged} instead of {round(1000 * (hits_before + fp_before) / 890)}: "
-        f"{round(1000 * hits / 890)} hits and {flagged - round(1000 * hits / 890)} false alarms, a "
-        f"precision of {100 * hits / (hits + fp):.1f}% instead of "
-        f"{100 * hits_before / (hits_before + fp_before):.1f}%. Of the next 100 sick patients at "
-        f"most {next_wrong(int(fn), 90)} are missed, and of the next 100 healthy patients at most "
-        f"{next_wrong(int(fp), 800)} are flagged, each with 95% confidence."
+        f"Out of 100 sick patients, the new threshold misses about {round(100 * fn / 90)} "
+        f"(the model's own threshold: {round(100 * fn_before / 90)}), in the long run at most "
+        f"{bound}% with 95% confidence. Out of 1,000 patients, {round(90_000 / 890)} of them sick "
+        f"patients, it flags {flagged}: {round(1000 * hits / 890)} rightly and "
+        f"{flagged - round(1000 * hits / 890)} wrongly, a precision of "
+        f"{100 * hits / (hits + fp):.1f}%. The model's own threshold flags "
+        f"{round(1000 * (hits_before + fp_before) / 890)}, with a precision of "
+        f"{100 * hits_before / (hits_before + fp_before):.1f}%. Of the next 100 sick patients, at "
+        f"most {next_wrong(int(fn), 90)} will be missed, and of the next 100 healthy patients, at "
+        f"most {next_wrong(int(fp), 800)} will be flagged, each with 95% confidence."
     )
     assert "the next" not in collect_facts(*rows())["verdict"]["sentence"]
 
@@ -137,7 +139,8 @@ def test_bounds_of_clusters_are_claimed_and_those_of_rows_are_not():
     known = collect_facts(*rows(), test=visits, details=RowDetails(cluster=cluster))
     t = known["boundary"]["threshold"]
     bounds = certify(*visits, t, cluster=cluster).error_bounds
-    told = f"at most {math.ceil(1000 * bounds[1]) / 10}% with 95% confidence, averaged over"
+    assert "Averaged over 60 clusters of rows of class 1" in known["verdict"]["sentence"]
+    told = f"at most {math.ceil(1000 * bounds[1]) / 10}% with 95% confidence."
     assert told in known["verdict"]["sentence"]
     assert known["verdict"]["status"] == "certified"
     assert "1,300 test rows in 260 clusters" in known["verdict"]["note"]
@@ -164,10 +167,16 @@ def test_rates_of_clusters_stand_beside_their_bounds():
         test=(np.repeat(y, visits), np.repeat(s, visits)),
         details=RowDetails(cluster=np.repeat(np.arange(len(y)), visits)),
         comparison=[{"method": "shifted"}, {"method": "low", "threshold": -9.0}],
+        old_threshold=0.0,
     )
     cuts = known["boundary"]["threshold"], 0.0
-    now, before = (round(100 * np.mean(s[y == 1] <= cut)) for cut in cuts)
-    assert f"is expected to miss {now} instead of {before}," in known["verdict"]["sentence"]
+    now, before = (100 * np.mean(s[y == 1] <= cut) for cut in cuts)
+    told = f"misses {now:.1f}% (the model's own threshold: {before:.1f}%),"
+    assert told in known["verdict"]["sentence"]
+    missed = np.repeat(s <= cuts[0], visits)[np.repeat(y, visits) == 1]
+    told = f"Counted by row, it misses {missed.sum()} of {len(missed)}, "
+    assert f"{told}which is {100 * missed.mean():.1f}%." in known["verdict"]["sentence"]
+    assert abs(100 * missed.mean() - now) > 5  # averages and rows differ here
     assert (known["goal"]["state"], known["goal"]["aim"]["difference"]) == ("unsure", None)
     assert known["comparison"]["better"] is None
     assert "by resampling" not in Report(known).html
@@ -179,13 +188,14 @@ def test_a_page_on_rows_of_fit_has_nothing_in_green(rule):
     reason = "650 of these 650 rows were used in fit; use rows that the model has not seen"
     probability = 1 / (1 + np.exp(-rows(gap=5.0)[1]))
     seen = {"boundary": found, "chosen_here": False, "details": RowDetails(probability)}
-    known = collect_facts(*rows(gap=5.0), nominal=reason, **seen)
+    known = collect_facts(*rows(gap=5.0), doubt=Doubt(reason, "Use fresh ones."), **seen)
     fresh = collect_facts(*rows(gap=5.0), **seen)
     assert "good" in {f["level"] for f in fresh["diagnosis"]["findings"]}
     assert "good" not in {f["level"] for f in known["diagnosis"]["findings"]}
     assert finding(known, "proof")["text"] == f"{reason}."
-    assert (known["goal"] or {"state": "unsure"})["state"] in ("unsure", "reached")
-    assert known["diagnosis"]["answer"] == "do not use it"
+    assert (known["goal"] or {"state": "alone"})["state"] in ("alone", "reached")
+    assert known["diagnosis"]["answer"] == "test it"
+    assert known["diagnosis"]["next"].endswith(f"{reason}. Use fresh ones.")
     assert "tested on 650 other rows" in Report(fresh).html
     page = Report(known).html
     assert "counted on 650 rows, which are no test" in page
@@ -196,7 +206,7 @@ def test_a_page_on_rows_of_fit_has_nothing_in_green(rule):
 def test_probabilities_have_their_own_threshold_and_crowded_ones_log_odds():
     y, s = rows()
     known = collect_facts(np.append(y, 0), np.append(s, 1e9))
-    assert known["old"]["threshold"] == 0.0
+    assert known["old"]["threshold"] is None
     assert known["axis"]["high"] < 100  # one far outlier does not squeeze the axis
     assert known["projection"][0]["outside"] == 1
     known = collect_facts(y, 1 / (1 + np.exp(-(s - 4))))
@@ -212,19 +222,20 @@ def test_rare_errors_are_counted_out_of_more_rows():
     s = np.where(y == 1, 5.0, -5.0) + np.linspace(-1, 1, 2000)
     test_scores = s.copy()
     test_scores[-3:] = -5.0
-    verdict = collect_facts(y, s, test=(y, test_scores))["verdict"]
-    assert verdict["sentence"].startswith("Of 1,000 rows of class 1 the shifted model is expected")
-    assert "miss 3 as before" in verdict["sentence"]
+    verdict = collect_facts(y, s, test=(y, test_scores), old_threshold=0.0)["verdict"]
+    assert verdict["sentence"].startswith(
+        "Out of 1,000 rows of class 1, the new threshold misses about 3, as the model's own "
+        "threshold does,"
+    )
 
 
 @pytest.mark.parametrize(
-    ("gap", "answer"), [(5.0, "use it"), (2.0, "improve it"), (0.3, "do not use it")]
+    ("gap", "answer"), [(5.0, "use it"), (2.0, "use it with care"), (0.3, "do not use it")]
 )
 def test_the_answer_follows_the_separation(gap, answer):
     known = collect_facts(*rows(gap=gap), test=rows(seed=4, gap=gap))
     assert known["diagnosis"]["answer"] == answer
-    start = "use it with care, or improve it" if answer == "improve it" else answer
-    assert known["diagnosis"]["next"].lower().startswith(start)
+    assert known["diagnosis"]["next"].lower().startswith(answer)
     assert (finding(known, "proof")["level"] == "bad") == (gap == 0.3)
 
 
@@ -250,7 +261,7 @@ def test_the_precision_of_a_few_flagged_rows_is_told_as_a_count():
     y, s = rows()
     told = collect_facts(y, s, old_threshold=np.sort(s)[-3], names={"unit": "patients"})
     hits = int(np.sum(y[np.argsort(s)[-2:]]))
-    end = f" Before, it flagged 2 of the {len(y):,} rows, {hits} rightly."
+    end = f" The model's own threshold flags 2 of the {len(y):,} rows, {hits} rightly."
     assert told["verdict"]["sentence"].endswith(end)
 
 
@@ -277,15 +288,17 @@ def test_a_cap_is_missed_only_beyond_chance(above, state):
 
 @pytest.mark.parametrize(("interval", "level"), [((-1.2, -0.4), "good"), ((-1.2, 0.4), "caution")])
 def test_a_shift_whose_interval_holds_the_old_threshold_is_uncertain(interval, level):
-    assert finding(collect_facts(*rows(), interval=interval), "stability")["level"] == level
+    known = collect_facts(*rows(), interval=interval, old_threshold=0.0)
+    assert finding(known, "stability")["level"] == level
 
 
 def test_a_search_that_fell_back_is_reported():
     y, s = np.repeat([0, 1], 20), np.tile(np.arange(20.0), 2)
     with pytest.warns(BoundaryWarning):
-        known = collect_facts(y, s)
+        found = find_boundary(y, s, curve="support")
+    known = collect_facts(y, s, boundary=found)
     assert known["diagnosis"]["answer"] == "do not use it"
-    assert finding(known, "status") is not None
+    assert finding(known, "status")["level"] == "bad"
 
 
 KNOWN = find_boundary(*rows())

@@ -108,7 +108,7 @@ def test_a_classifier_reports_on_rows_it_has_not_seen(shifted):
     assert report.facts["certificate"]["wrong"][1] == wrong
     assert report.facts["chosen_on"] == list(model.boundary_.n_samples)
     assert report.facts["verdict"]["status"] == "certified"
-    assert repr(report).startswith("Of 100 churners the shifted model is expected to miss")
+    assert repr(report).startswith("Out of 100 churners, the new threshold misses")
     own = 100 * model.estimator_.predict_proba(X)[:, 1].mean()
     assert f"own probability is {own:.1f}%" in report.html
 

@@ -47,7 +47,7 @@ def test_only_a_zone_that_is_given_is_on_the_page():
     [
         (draw(2, (400, 20)), "Patients with a score above"),
         (draw(3, (20, 20)), "There are too few rows to decide safely. A person must decide 100.0%"),
-        ((draw(4)[0], draw(4)[1] + 20 * draw(4)[0]), "one threshold keeps both promises"),
+        ((draw(4)[0], draw(4)[1] + 20 * draw(4)[0]), "one threshold keeps both guarantees"),
     ],
 )
 def test_a_limit_that_is_missing_or_shared_is_said(scored, told):

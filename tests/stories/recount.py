@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 import openpyxl
-from scipy.stats import beta
+from scipy.stats import beta, norm
 from sklearn import metrics as sk
 from sklearn.model_selection import train_test_split
 
@@ -62,6 +62,21 @@ def next_wrong(wrong, n, m=100):
     return max((more for more in range(m + 1) if chance(more) > DELTA), default=0)
 
 
+def auc_interval(area, m, n):
+    """Return the values whose score test, with the variance of Hanley and McNeil, keeps the area.
+
+    Each pair of rows that share a row adds a covariance: with equal scores of both classes spread
+    as exponentials, two positives outscore one negative with probability a / (2 - a), and one
+    positive outscores two negatives with 2 a^2 / (1 + a).
+    """
+    grid = np.linspace(0, 1, 200_001)[1:-1]
+    both = (m + n) / 2 - 1
+    shared = grid / (2 - grid) - grid**2, 2 * grid**2 / (1 + grid) - grid**2
+    spread = np.sqrt((grid * (1 - grid) + both * sum(shared)) / (m * n))
+    kept = grid[np.abs(area - grid) <= norm.isf(DELTA / 2) * spread]
+    return kept[0], kept[-1]
+
+
 def percent(part, whole=1):
     """Return a share in percent: of counts exactly, ties to even."""
     exact = isinstance(part, int | np.integer) and isinstance(whole, int | np.integer)
@@ -75,6 +90,10 @@ def most(bound):
 
 def least(bound):
     return f"{math.floor(1000 * bound + 1e-9) / 10:.1f}%"
+
+
+def number(value):
+    return f"{value:.3f}".replace("-", "−")
 
 
 def amount(value):
@@ -140,9 +159,9 @@ class Judged:
         base = 100
         while any(0 < k / n * base < 0.95 for k in (missed, missed_before)):
             base *= 10
-        change = f"instead of {round(base * missed_before / n)}"
+        change = f" (the model's own threshold: {round(base * missed_before / n):,})"
         if round(base * missed / n) == round(base * missed_before / n):
-            change = "as before"
+            change = ", as the model's own threshold does"
         rows = sum(self.n)
         hits, hits_before = n - missed, n - missed_before
         alarms = round(1000 * (hits + flagged) / rows)
@@ -151,22 +170,23 @@ class Judged:
         now, before = (
             percent(a, a + b) for a, b in ((hits, flagged), (hits_before, flagged_before))
         )
-        change_in_precision = "" if now == before else f" instead of {before}"
-        if change_in_precision and hits_before + flagged_before < 20:
-            change_in_precision = (
-                f". Before, it flagged {hits_before + flagged_before} of the {rows:,} test rows, "
-                f"{hits_before} rightly"
+        own = f"The model's own threshold flags {alarms_before:,}, with a precision of {before}."
+        if alarms == alarms_before and now == before:
+            own = "The model's own threshold flags as many."
+        elif hits_before + flagged_before < 20:
+            own = (
+                f"The model's own threshold flags {hits_before + flagged_before} of the {rows:,} "
+                f"test rows, {hits_before} rightly."
             )
-        instead = "" if alarms == alarms_before else f" instead of {alarms_before}"
         return (
-            f"Of {base:,} {positives} the shifted model is expected to miss "
-            f"{round(base * missed / n)} {change}, in the long run at most "
-            f"{most(upper(missed, n, DELTA))} with 95% confidence. Of 1,000 {unit}, with "
-            f"{round(1000 * self.share)} {positives} among them, it flags {alarms}{instead}: "
-            f"{right} hits and {alarms - right} false alarms, a precision of {now}"
-            f"{change_in_precision}. Of the next 100 {positives} at most {next_wrong(missed, n)} "
-            f"are missed, and of the next 100 {negatives} at most "
-            f"{next_wrong(flagged, self.n[0])} are flagged, each with 95% confidence."
+            f"Out of {base:,} {positives}, the new threshold misses about "
+            f"{round(base * missed / n)}{change}, in the long run at most "
+            f"{most(upper(missed, n, DELTA))} with 95% confidence. Out of 1,000 {unit}, "
+            f"{round(1000 * self.share)} of them {positives}, it flags {alarms}: {right} rightly "
+            f"and {alarms - right} wrongly, a precision of {now}. {own} Of the next 100 "
+            f"{positives}, at most {next_wrong(missed, n)} will be missed, and of the next 100 "
+            f"{negatives}, at most {next_wrong(flagged, self.n[0])} will be flagged, each with 95% "
+            "confidence."
         )
 
     def floor_goal(self, wish, floor, right, n):
@@ -206,7 +226,13 @@ class Judged:
         """Return the sentences below the slider."""
         flagged, missed = self.wrong(self.threshold)
         area = sk.roc_auc_score(self.y, self.s)
+        low, high = auc_interval(area, *self.n)
+        interval = f"(95% interval: {math.floor(100 * low)} to {math.ceil(100 * high)})"
         yield f"in {round(100 * area)} of 100 such pairs"
+        yield f"the first the higher score {interval}"
+        yield f"It ranks {round(100 * area)} of 100 pairs"
+        yield f"it ranks {round(100 * area)} of 100 pairs"
+        yield f"one row of each class rightly {interval}; chance ranks 50"
         yield "By chance it would in 50"
         alarmed, found, _ = sk.roc_curve(self.y, self.s, drop_intermediate=False)
         best = float(np.min(alarmed + 1 - found)) / 2
@@ -224,6 +250,27 @@ class Judged:
         yield f"With {self.n[i]:,} {(negatives, positives)[i]}, no error rate below {most(floor)}"
         needed = next(n for n in range(1, 1000) if 1 - DELTA ** (1 / n) <= 0.05)
         yield f"For a claim of at most 5%, collect {needed} or more"
+        yield f"There are enough {(negatives, positives)[i]} to show an error rate of 5%"
+
+    def g_mean_alone(self, recall=0.5):
+        """Return the G-mean beside the best one of flagging at random, which keeps a recall."""
+        flagged, missed = self.wrong(self.threshold)
+        value = math.sqrt((1 - flagged / self.n[0]) * (1 - missed / self.n[1]))
+        best = number(math.sqrt(recall * (1 - recall)))
+        return f"G-mean is {number(value)} on these rows; chance alone would reach {best}."
+
+    def cost_alone(self, alarm, miss):
+        """Return the cost beside that of flagging nobody or everyone."""
+        flagged, missed = self.wrong(self.threshold)
+        spent, everyone, nobody = (
+            1000 * cost / sum(self.n)
+            for cost in (alarm * flagged + miss * missed, alarm * self.n[0], miss * self.n[1])
+        )
+        best = "everyone" if everyone < nobody else "nobody"
+        return (
+            f"1,000 decisions cost {amount(spent)} on these rows; flagging {best} would cost "
+            f"{amount(min(everyone, nobody))}."
+        )
 
     def unproved(self, floor, positives):
         """Return what is said of rows that do not prove the floor on recall that they reach."""
@@ -411,6 +458,7 @@ FIXED = (
     re.compile(r"Interval −?[\d.]+ to −?[\d.]+"),
     re.compile(r"The difference lies between \S+ and \S+ \(95%, by resampling\)"),
     re.compile(r"Of 100 .*? about are (missed|flagged), at most in the long run"),
+    re.compile(r"The gain lies between \S+ and \S+ \(95%, by resampling\)"),
     re.compile(r"\S+ among 100 \S+"),
     re.compile(r"boundshift \d+\.\d+\S*"),
     "95% confidence allows",

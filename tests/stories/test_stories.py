@@ -52,7 +52,7 @@ def judge(run):
 
 
 def check_page(folder, name, judged, said, told, positives, negatives, unit, *, columns, groups=(),
-               goal=(), lead=None, keeps=None, notes=()):  # fmt: skip
+               goal=(), lead=None, keeps=None, notes=(), alone=None):  # fmt: skip
     """Compare every figure of a page and of the terminal with the recount."""
     page = (folder / name / "report.html").read_text(encoding="utf-8")
     judged.script(page)
@@ -60,6 +60,7 @@ def check_page(folder, name, judged, said, told, positives, negatives, unit, *, 
     must = [
         *goal,
         judged.verdict(positives, negatives, unit),
+        alone or judged.g_mean_alone(),
         *judged.tiles(positives, negatives, unit),
         *judged.calibration(positives),
         *judged.methods(),
@@ -111,6 +112,7 @@ def test_a_german_export_of_windows_with_costs(judge, folder):
         folder, "kunden", judged, said, told, positives, "other Kunden", "Kunden",
         columns=features, groups=["Tarif"], goal=[judged.cost_goal(1, 15, positives)],
         lead=("cost of 1,000 decisions", saved, lambda value: amount(-value)),
+        alone=judged.cost_alone(1, 15),
     )  # fmt: skip
     assert {"Kundennr", "Kunde seit"} <= set(left_out(folder, "kunden"))
 
@@ -161,7 +163,7 @@ def test_a_floor_of_ninety_percent(judge, folder):
     check_page(
         folder, "clinic", judged, said, told, positives, "patients of class no", "patients",
         columns=features, groups=["sex"], goal=[judged.recall_goal(0.9, positives)],
-        keeps=lambda u, v: 1 - v / judged.n[1] >= 0.9,
+        keeps=lambda u, v: 1 - v / judged.n[1] >= 0.9, alone=judged.g_mean_alone(0.9),
         notes=[judged.held_out(), *judged.unproved(0.9, positives)],
     )  # fmt: skip
 

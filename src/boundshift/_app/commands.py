@@ -27,6 +27,11 @@ from boundshift.streaming._tables import Reading
 
 __all__ = ["app"]
 
+_OF_IDS = (
+    "Test on a file with other ids, by --test and --cluster, or use --cluster none if rows of one "
+    "id are independent."
+)
+
 
 @command(
     "boundshift threshold scores.csv --score risk --label ill --positive yes",
@@ -271,7 +276,7 @@ def report(
         from boundshift._app.tables import positive_note
         from boundshift._boundary import decide
         from boundshift._result.boundary import warn_of
-        from boundshift.report import Report, RowDetails, collect_facts
+        from boundshift.report import Doubt, Report, RowDetails, collect_facts
         from boundshift.report._evidence import check_levels
 
         curve, rule = goal.claims()
@@ -299,7 +304,7 @@ def report(
         facts = collect_facts(
             *sample.to_rows(),
             boundary=boundary,
-            old_threshold=own,
+            old_threshold="auto" if own is None else own,
             test=None if judging is rows else counted.to_rows(),
             scores=scored.scores,
             confidence=goal.confidence,
@@ -310,7 +315,7 @@ def report(
                 {name: check_levels(name, judging.beside[name]) for name in groups},
                 cluster=judging.beside[ids[0]] if ids else None,
             ),
-            nominal=doubt,
+            doubt=Doubt(doubt, _OF_IDS, is_seen=False) if doubt else None,
         )
         Report(facts).save(out, overwrite=force)
     print_notes(positive_note(scored.positive, labels, rows.sample(labels).n_samples))

@@ -183,7 +183,7 @@ def fit_table(
         target=target,
         comparison=[
             _compare(name, y[judge], scores > threshold, threshold)
-            for name, threshold in _other_thresholds(boundary, deciding).items()
+            for name, threshold in _other_thresholds(shifted, deciding).items()
         ],
         deciding=deciding,
         judged=(named[judge], scores),
@@ -275,11 +275,12 @@ def _loss(model: BoundShiftClassifier) -> float:
     return boundary.loss
 
 
-def _other_thresholds(boundary: Boundary, deciding: ScoreSample) -> dict[str, float]:
+def _other_thresholds(model: BoundShiftClassifier, deciding: ScoreSample) -> dict[str, float]:
     """Return where ours and other methods that only move the threshold put it."""
+    own = model.own_threshold_
     return {
-        "boundshift": boundary.threshold,
-        "untouched": 0.5 if boundary.scale == "probability" else 0.0,
+        "boundshift": model.boundary_.threshold,
+        **({} if own is None else {"untouched": own}),
         "tuned threshold, balanced accuracy": decide(deciding, Empirical(), Sum()).threshold,
         "tuned threshold, G-mean": decide(deciding, Empirical(), GMean(0.0)).threshold,
     }

@@ -182,7 +182,7 @@ def report_facts(
     facts = collect_facts(
         *fitted.deciding.to_rows(),
         boundary=fitted.boundary,
-        old_threshold=0.5 if fitted.boundary.scale == "probability" else 0.0,
+        old_threshold=fitted.model.own_threshold_,
         test=fitted.judged,
         scores="out-of-fold",
         comparison=fitted.comparison,

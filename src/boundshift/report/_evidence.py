@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from boundshift._promises.certificate import Certificate, Scores, certify_counts
 from boundshift._promises.certify import certify
 from boundshift._promises.zone import Zone
 from boundshift._result.boundary import Boundary
+from boundshift._scores import ScoreSample
 from boundshift._typing import BoolArray, FloatArray
 from boundshift._validation import (
     as_choice,
@@ -21,20 +22,39 @@ from boundshift._validation import (
     as_row_cost,
     as_scores,
     as_share,
+    is_finite,
     own_cost,
 )
-from boundshift._view import read_sample, settle_boundary
-from boundshift._words import read_names
+from boundshift._view import assume_own_threshold, read_sample, settle_boundary
+from boundshift._words import Names, read_names
 from boundshift.exceptions import InvalidInputError
 
-WHERE = {
-    "test": "the test rows",
-    "deciding": "the rows that chose the threshold",
-    "seen": "these rows",
-}
 MOST_LEVELS = 12
 """Columns with more values than this are not shown as groups."""
 _FEW = 500  # larger cells are resampled by the normal approximation of their sum
+_CLUSTERED = "Rows of one cluster are alike, and bounds from counts of rows ignore that"
+
+JudgedOn = Literal["test", "deciding", "seen"]
+"""Rows kept for a test, rows that chose the threshold, or rows that the model was fitted on."""
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why nothing can be certified on the rows of a report.
+
+    Parameters
+    ----------
+    reason : str
+        A sentence without its full stop, such as "650 of these 650 rows were used in fit".
+    remedy : str
+        A sentence that says what to do.
+    is_seen : bool, default=True
+        Whether the model was fitted on some of the rows, so that every figure is optimistic.
+    """
+
+    reason: str
+    remedy: str
+    is_seen: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,17 +81,20 @@ class RowDetails:
     def check(self, n: int) -> RowDetails:
         """Return the columns as arrays of n values each."""
         order = "Pass the rows that judge the boundary, in their order."
-        columns = {str(k): as_column(str(k), v, order, n) for k, v in self.groups.items()}
-        said = None
+        columns = {
+            str(name): as_column(str(name), values, order, n)
+            for name, values in self.groups.items()
+        }
+        probability = None
         if self.probability is not None:
-            said = as_scores(as_column("probability", self.probability, order, n))
-            if said.min() < 0 or said.max() > 1:
+            probability = as_scores(as_column("probability", self.probability, order, n))
+            if probability.min() < 0 or probability.max() > 1:
                 raise InvalidInputError(
-                    f"`probability` must lie from 0 to 1, got {said.min():.6g} to "
-                    f"{said.max():.6g}. Pass predict_proba of the positive class."
+                    f"`probability` must lie from 0 to 1, got {probability.min():.6g} to "
+                    f"{probability.max():.6g}. Pass predict_proba of the positive class."
                 )
         cost = None if self.row_cost is None else as_row_cost(self.row_cost, n)
-        return RowDetails(said, columns, cost, self.cluster)
+        return RowDetails(probability, columns, cost, self.cluster)
 
 
 @dataclass(frozen=True)
@@ -85,159 +108,253 @@ class ColumnUse:
     used: bool = True
 
 
+Measure = Callable[[FloatArray, FloatArray], FloatArray]
+
+
 @dataclass(frozen=True, eq=False)
 class PairedRows:
-    """Labelled rows, decided by an old and by a new threshold.
+    """Labelled rows, and which of them are flagged by the threshold of the report.
 
     `cost` is that of a wrong decision on each row; an error rate is then the mean cost of a row.
     """
 
     is_positive: BoolArray
-    old: BoolArray
-    new: BoolArray
+    flagged: BoolArray
     cost: FloatArray | None = None
 
-    def errors(self, which: str) -> tuple[float, float]:
-        """Return both classes' error rates, of the "old" or of the "new" decision."""
-        wrong = (getattr(self, which) != self.is_positive) * self._costs
+    def errors(self, flagged: BoolArray | None = None) -> tuple[float, float]:
+        """Return both classes' error rates, of the report's decisions or of others."""
+        flagged = self.flagged if flagged is None else flagged
+        wrong = (flagged != self.is_positive) * self._costs
         return float(wrong[~self.is_positive].mean()), float(wrong[self.is_positive].mean())
 
     @property
     def _costs(self) -> FloatArray:
-        return np.ones(len(self.new)) if self.cost is None else self.cost
+        return np.ones(len(self.flagged)) if self.cost is None else self.cost
 
-    def gain_interval(
-        self,
-        measure: Callable[[FloatArray, FloatArray], FloatArray],
-        confidence: float,
-        n_draws: int,
+    def interval(
+        self, measure: Measure, confidence: float, n_draws: int, other: BoolArray | None = None
     ) -> tuple[float, float]:
-        """Return the interval of a measure of both error rates, new minus old.
+        """Return the bootstrap interval of a measure of both error rates.
+
+        With `other` decisions on the same rows it is that of the difference, ours minus theirs.
 
         It is a Poisson bootstrap. Rows of one class with the same two decisions are one of eight
         independent cells, and the sum of a large cell is drawn from a normal distribution.
         """
-        rng, kind = np.random.default_rng(0), 4 * self.is_positive + 2 * self.new + self.old
-        sums = np.array([_draw(self._costs[kind == k], rng, n_draws) for k in range(8)])
+        random = np.random.default_rng(0)
+        theirs = self.flagged if other is None else other
+        cell = 4 * self.is_positive + 2 * self.flagged + theirs
+        sums = np.array([_draw(self._costs[cell == k], random, n_draws) for k in range(8)])
         totals: Any = np.bincount(self.is_positive, minlength=2)
         if self.cost is None:
             totals = sums[:4].sum(axis=0), sums[4:].sum(axis=0)
         with np.errstate(invalid="ignore"):  # a draw may leave a class without rows
-            new, old = (
-                measure((sums[i] + sums[3]) / totals[0], (sums[4] + sums[7 - i]) / totals[1])
-                for i in (2, 1)
-            )
+            values = measure((sums[2] + sums[3]) / totals[0], (sums[4] + sums[5]) / totals[1])
+            if other is not None:
+                values = values - measure(
+                    (sums[1] + sums[3]) / totals[0], (sums[4] + sums[6]) / totals[1]
+                )
         tail = 50 * (1 - confidence)
-        low, high = np.nanpercentile(new - old, [tail, 100 - tail])
+        low, high = np.nanpercentile(values, [tail, 100 - tail])
         return float(low), float(high)
 
 
-def _draw(cell: FloatArray, rng: np.random.Generator, n_draws: int) -> FloatArray:
+def _draw(cell: FloatArray, random: np.random.Generator, n_draws: int) -> FloatArray:
     if len(cell) <= _FEW:
-        return np.asarray(rng.poisson(1.0, (n_draws, len(cell))) @ cell, dtype=np.float64)
+        return np.asarray(random.poisson(1.0, (n_draws, len(cell))) @ cell, dtype=np.float64)
     spread = float(np.sqrt(np.sum(cell**2)))
-    return np.maximum(rng.normal(float(cell.sum()), spread, n_draws), 0.0)
+    return np.maximum(random.normal(float(cell.sum()), spread, n_draws), 0.0)
 
 
+@dataclass(frozen=True, eq=False)
 class Evidence:
-    """Everything a report knows; panels count it, sentences say it.
+    """Everything a report knows; panels count it, judgements weigh it, sentences state it.
 
-    Parameters are those of :func:`~boundshift.report.collect_facts`.
+    Rates of both classes are pairs, of the negative class first. Those of `by_row` count every
+    row; those of `certificate` are averages over clusters where rows come in clusters.
     """
 
-    def __init__(
-        self,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        *,
-        pos_label: object = None,
-        boundary: Boundary | None = None,
-        old_threshold: float | None = None,
-        test: tuple[ArrayLike, ArrayLike] | None = None,
-        scores: Scores = "held-out",
-        confidence: float = 0.95,
-        names: Mapping[str, object] | None = None,
-        interval: tuple[float, float] | None = None,
-        chosen_here: bool = True,
-        prevalence: float | None = None,
-        details: RowDetails | None = None,
-        nominal: str = "",
-        zone: Zone | None = None,
-    ) -> None:
-        as_choice("scores", scores, ("held-out", "out-of-fold", "training"))
-        if not chosen_here and (boundary is None or test is not None):
-            raise InvalidInputError(
-                "`chosen_here` must be True where `test` is given or no boundary is, got False. "
-                "Pass the test rows as y_true and y_score, with the boundary."
-            )
-        self.confidence = as_share("confidence", confidence)
-        self.interval, self.zone = interval, zone
-        boundary, sample = settle_boundary(y_true, y_score, boundary, pos_label=pos_label)
-        labels, threshold = boundary.labels, boundary.threshold
-        self.boundary, self.names = boundary, read_names(names, labels)
-        old = old_threshold
-        if old is None:
-            old = 0.5 if sample.are_probabilities() else 0.0
-        self.old_threshold = float(old)
-        # The rows of the verdict, which judge the boundary.
-        if test is not None:
-            y_true, y_score = test
-            sample = read_sample(y_true, y_score, labels, "test")
-        is_test = test is not None or not chosen_here
-        self.judged_on = "deciding" if not is_test else "seen" if nominal else "test"
-        self.tested, self.where = self.judged_on == "test", f"on {WHERE[self.judged_on]}"
-        self.judging, self.scores = sample, as_scores(y_score)
-        is_positive = np.asarray(as_labels(y_true) == labels[1], dtype=np.bool_)
-        self.details = (details or RowDetails()).check(len(is_positive))
-        cost = self.details.row_cost
-        if cost is not None:
-            cost = own_cost(np.asarray(cost), is_positive)
-        self.rows = PairedRows(is_positive, self.scores > old, self.scores > threshold, cost)
-        asked = getattr(boundary.rule, "prevalence", None) if prevalence is None else prevalence
-        self.known_share = asked  # of positives; None where it is that of the rows
-        self.prevalence = float(is_positive.mean())  # where decisions are made
-        if asked is not None:
-            self.prevalence = as_share("prevalence", asked, "Use 0.02 for one in fifty.")
-        wrong, before = (sample.count_wrong(np.asarray(cut)) for cut in (threshold, old))
-        n = sample.n_samples
-        self.old_errors = float(before[0] / n[0]), float(before[1] / n[1])
-        self.old_missed = self.old_errors[1]  # of clusters the average
-        # At the boundary, each row counted by itself.
-        self.shifted = certify_counts(
-            (int(wrong[0]), int(wrong[1])),
-            n,
-            labels,
-            confidence=confidence,
-            chosen_here=not is_test,
-            scores="held-out" if is_test else scores,
-            threshold=threshold,
-        )
-        both = self.shifted.at(confidence, joint=True)
-        if nominal:
-            self.shifted = replace(self.shifted, status="nominal", reason=nominal)
-        # What is claimed: of clusters where there are some, else of rows.
-        self.certificate, cluster = self.shifted, self.details.cluster
-        self.clustered = cluster is not None and not nominal
-        if self.clustered:
-            if not is_test:
-                raise InvalidInputError(
-                    "`cluster` must go with test rows, got rows that chose the boundary. Hold out "
-                    "whole clusters, and pass them as `test`."
-                )
-            self.certificate, both = (
-                self.certify_clusters(threshold, confidence, joint=joint) for joint in (False, True)
-            )
-            self.old_missed = self.certify_clusters(self.old_threshold, confidence).errors[1]
-            reason = "Rows of one cluster are alike, and bounds from counts of rows ignore that"
-            self.shifted = replace(self.shifted, status="nominal", reason=reason)
-        self.sum_bound = sum(both.error_bounds)
+    boundary: Boundary
+    names: Names
+    confidence: float
+    sample: ScoreSample
+    scores: FloatArray  # of the same rows, in the order given
+    rows: PairedRows
+    details: RowDetails
+    judged_on: JudgedOn
+    by_row: Certificate
+    certificate: Certificate
+    joint_bounds: tuple[float, float]  # of both error rates together
+    prevalence: float  # of the positive class where decisions are made
+    known_prevalence: float | None  # None where it is that of the rows
+    own_threshold: float | None = None  # of the model; None if it is not known
+    own_errors: tuple[float, float] | None = None  # there, by row
+    own_certificate: Certificate | None = None  # there, over clusters
+    doubt: Doubt | None = None
+    interval: tuple[float, float] | None = None
+    zone: Zone | None = None
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether the rows played no part in training or in choosing the threshold."""
+        return self.judged_on == "test" and self.doubt is None
+
+    @property
+    def is_clustered(self) -> bool:
+        """Whether the claims are about averages over clusters."""
+        return self.certificate.n_clusters is not None
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of different clusters; one may have rows of both classes."""
+        return len(np.unique(np.asarray(self.details.cluster)))
+
+    @property
+    def own_decisions(self) -> BoolArray | None:
+        """Which rows the model's own threshold flags."""
+        return None if self.own_threshold is None else self.scores > self.own_threshold
 
     def certify_clusters(
         self, threshold: float, confidence: float, *, joint: bool = False
     ) -> Certificate:
         """Bound the errors of a threshold, averaged over clusters."""
-        known: dict[str, Any] = {"cluster": self.details.cluster, "joint": joint}
-        return certify(self.rows.is_positive, self.scores, threshold, confidence, **known)
+        return _certify_clusters(
+            self.rows.is_positive, self.scores, self.details, threshold, confidence, joint=joint
+        )
+
+
+def gather_evidence(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    pos_label: object = None,
+    boundary: Boundary | None = None,
+    old_threshold: float | Literal["auto"] | None = "auto",
+    test: tuple[ArrayLike, ArrayLike] | None = None,
+    scores: Scores = "held-out",
+    confidence: float = 0.95,
+    names: Mapping[str, object] | None = None,
+    interval: tuple[float, float] | None = None,
+    chosen_here: bool = True,
+    prevalence: float | None = None,
+    details: RowDetails | None = None,
+    doubt: Doubt | None = None,
+    zone: Zone | None = None,
+) -> Evidence:
+    """Return what labelled scores show; arguments are those of `collect_facts`."""
+    as_choice("scores", scores, ("held-out", "out-of-fold", "training"))
+    confidence = as_share("confidence", confidence)
+    if not chosen_here and (boundary is None or test is not None):
+        raise InvalidInputError(
+            "`chosen_here` must be True where `test` is given or no boundary is, got False. "
+            "Pass the test rows as y_true and y_score, with the boundary."
+        )
+    boundary, sample = settle_boundary(y_true, y_score, boundary, pos_label=pos_label)
+    own = _read_own_threshold(old_threshold, sample)
+    # The rows of the verdict, which judge the boundary.
+    if test is not None:
+        y_true, y_score = test
+        sample = read_sample(y_true, y_score, boundary.labels, "test")
+    is_test = test is not None or not chosen_here
+    judged_on: JudgedOn = "test" if is_test else "deciding"
+    if doubt is not None and doubt.is_seen and is_test:
+        judged_on = "seen"
+    score_of_row = as_scores(y_score)
+    is_positive = np.asarray(as_labels(y_true) == boundary.labels[1], dtype=np.bool_)
+    checked = (details or RowDetails()).check(len(is_positive))
+    cost = checked.row_cost
+    if cost is not None:
+        cost = own_cost(np.asarray(cost), is_positive)
+    rows = PairedRows(is_positive, score_of_row > boundary.threshold, cost)
+    known_prevalence = getattr(boundary.rule, "prevalence", None)
+    if prevalence is not None:
+        known_prevalence = as_share("prevalence", prevalence, "Use 0.02 for one in fifty.")
+    by_row = _certify_rows(boundary, sample, confidence, "held-out" if is_test else scores, is_test)
+    joint = by_row.at(confidence, joint=True)
+    certificate = by_row
+    own_certificate = None
+    if doubt is not None:
+        by_row = certificate = replace(by_row, status="nominal", reason=doubt.reason)
+    elif checked.cluster is not None:
+        if not is_test:
+            raise InvalidInputError(
+                "`cluster` must go with test rows, got rows that chose the boundary. Hold out "
+                "whole clusters, and pass them as `test`."
+            )
+        known = (is_positive, score_of_row, checked)
+        certificate = _certify_clusters(*known, boundary.threshold, confidence)
+        joint = _certify_clusters(*known, boundary.threshold, confidence, joint=True)
+        if own is not None:
+            own_certificate = _certify_clusters(*known, own, confidence)
+        by_row = replace(by_row, status="nominal", reason=_CLUSTERED)
+    first, second = joint.error_bounds
+    return Evidence(
+        boundary=boundary,
+        names=read_names(names, boundary.labels),
+        confidence=confidence,
+        sample=sample,
+        scores=score_of_row,
+        rows=rows,
+        details=checked,
+        judged_on=judged_on,
+        by_row=by_row,
+        certificate=certificate,
+        joint_bounds=(first, second),
+        prevalence=float(is_positive.mean()) if known_prevalence is None else known_prevalence,
+        known_prevalence=known_prevalence,
+        own_threshold=own,
+        own_errors=None if own is None else _errors_at(sample, own),
+        own_certificate=own_certificate,
+        doubt=doubt,
+        interval=interval,
+        zone=zone,
+    )
+
+
+def _read_own_threshold(given: float | str | None, sample: ScoreSample) -> float | None:
+    if given is None or given == "auto":
+        return None if given is None else assume_own_threshold(sample)
+    if not is_finite(given):
+        raise InvalidInputError(
+            f"`old_threshold` must be a finite number, 'auto' or None, got {given!r}. Use None if "
+            "it is not known: the report then compares with nothing."
+        )
+    return float(given)
+
+
+def _errors_at(sample: ScoreSample, threshold: float) -> tuple[float, float]:
+    alarmed, missed = sample.count_wrong(np.asarray(threshold))
+    negative, positive = sample.n_samples
+    return float(alarmed / negative), float(missed / positive)
+
+
+def _certify_rows(
+    boundary: Boundary, sample: ScoreSample, confidence: float, scores: Scores, is_test: bool
+) -> Certificate:
+    """Bound both errors of a boundary, each row counted by itself."""
+    alarmed, missed = sample.count_wrong(np.asarray(boundary.threshold))
+    return certify_counts(
+        (int(alarmed), int(missed)),
+        sample.n_samples,
+        boundary.labels,
+        confidence=confidence,
+        chosen_here=not is_test,
+        scores=scores,
+        threshold=boundary.threshold,
+    )
+
+
+def _certify_clusters(
+    is_positive: BoolArray,
+    scores: FloatArray,
+    details: RowDetails,
+    threshold: float,
+    confidence: float,
+    *,
+    joint: bool = False,
+) -> Certificate:
+    return certify(is_positive, scores, threshold, confidence, cluster=details.cluster, joint=joint)
 
 
 def own_probability(classifier: Any, X: Any) -> NDArray[np.float64] | None:

@@ -15,30 +15,42 @@ from functools import cache, cached_property
 from html import escape
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from boundshift import __version__
-from boundshift._promises.certificate import Certificate
+from boundshift._promises.certificate import Certificate, Scores
+from boundshift._promises.zone import Zone
+from boundshift._result.boundary import Boundary
 from boundshift._typing import FloatArray
 from boundshift._view import ScoreAxis
 from boundshift._words import at_least, at_most, claim_text, class_rows, number, percent, sentence
 from boundshift._writing import is_special, write_whole
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.models._scoring import MeanOfModels, unwrap
 from boundshift.report._classes import class_facts
 from boundshift.report._evidence import (
-    WHERE,
     ColumnUse,
+    Doubt,
     Evidence,
     RowDetails,
     check_levels,
+    gather_evidence,
     own_probability,
 )
+from boundshift.report._judgement import Diagnosis, Verdict, diagnose, reach_verdict
 from boundshift.report._panels import compare, panels
-from boundshift.report._sentences import sentences
+from boundshift.report._sentences import (
+    WHERE,
+    diagnosis_facts,
+    goal_facts,
+    lead_text,
+    verdict_facts,
+    zone_facts,
+)
 
 # Parts of the page's one script, in the order in which they need each other.
 _SCRIPT = ("rates.js", "threshold.js", "goals.js", "take.js")
@@ -53,12 +65,24 @@ def collect_facts(
     y_true: ArrayLike,
     y_score: ArrayLike,
     *,
+    pos_label: object = None,
+    boundary: Boundary | None = None,
+    old_threshold: float | Literal["auto"] | None = "auto",
+    test: tuple[ArrayLike, ArrayLike] | None = None,
+    scores: Scores = "held-out",
     comparison: Iterable[Mapping[str, Any]] | None = None,
+    confidence: float = 0.95,
     model: str | None = None,
+    names: Mapping[str, object] | None = None,
+    interval: tuple[float, float] | None = None,
+    chosen_here: bool = True,
+    prevalence: float | None = None,
+    details: RowDetails | None = None,
     columns: Sequence[ColumnUse] = (),
     shell: str | None = None,
     top: str | None = None,
-    **known: Any,
+    doubt: Doubt | None = None,
+    zone: Zone | None = None,
 ) -> dict[str, Any]:
     """Collect everything that a report says, as plain values that JSON can hold.
 
@@ -70,8 +94,10 @@ def collect_facts(
         The positive class; None takes that of the boundary, or the greater label.
     boundary : Boundary, default=None
         What was chosen, with its labels; None finds it with :func:`~boundshift.find_boundary`.
-    old_threshold : float, default=None
-        The model's own threshold; None takes 0.5 if all scores lie from 0 to 1, and 0 otherwise.
+    old_threshold : float, "auto" or None, default="auto"
+        The model's own threshold. "auto" takes 0.5 if all scores lie from 0 to 1, as
+        probabilities do. Of other scores nothing is known, as with None: the report then compares
+        with nothing.
     test : pair (labels, scores), default=None
         Rows that were used for nothing else, on which the verdict is certified.
     scores : {"held-out", "out-of-fold", "training"}, default="held-out"
@@ -104,8 +130,8 @@ def collect_facts(
         A line that predicts with a threshold, written as ``{threshold}``.
     top : str, default=None
         A shell command that finds the ``{top}`` rows with the highest scores.
-    nominal : str, default=""
-        Why nothing is certified on the rows of the verdict, such as rows used in training.
+    doubt : Doubt, default=None
+        Why nothing can be certified on the rows of the verdict, such as rows used in training.
     zone : Zone, default=None
         Two limits, found on scores of rows that the model has not seen, to be counted on the rows
         of the verdict.
@@ -131,42 +157,98 @@ def collect_facts(
     Of 100 sick rows the shifted model is expected to miss 14 instead of 20, in the long run at most
     24.7% with 95% confidence. Of 1,000 rows, with 91 sick rows among them, it flags ...
     """
-    evidence = Evidence(y_true, y_score, **known)
-    boundary, judging, certificate = evidence.boundary, evidence.judging, evidence.shifted
-    compared = compare(None if comparison is None else list(comparison), evidence)
-    together = _together(certificate)
-    hits, alarmed = evidence.prevalence * (1 - together[1]), (1 - evidence.prevalence) * together[0]
-    labels = f"{boundary.labels[1]!r}, {boundary.labels[0]!r}"
+    evidence = gather_evidence(
+        y_true,
+        y_score,
+        pos_label=pos_label,
+        boundary=boundary,
+        old_threshold=old_threshold,
+        test=test,
+        scores=scores,
+        confidence=confidence,
+        names=names,
+        interval=interval,
+        chosen_here=chosen_here,
+        prevalence=prevalence,
+        details=details,
+        doubt=doubt,
+        zone=zone,
+    )
+    compared, lead = compare(None if comparison is None else list(comparison), evidence)
+    verdict = reach_verdict(evidence)
+    diagnosis = diagnose(evidence, lead.best if lead and lead.is_better_method else None)
+    found = evidence.boundary
+    labels = f"{found.labels[1]!r}, {found.labels[0]!r}"
     facts = {
+        "kind": "two classes",
         "version": __version__,
         "model": None if model is None else str(model),
         "names": evidence.names,
-        "labels": [str(label) for label in boundary.labels],
+        "labels": [str(label) for label in found.labels],
         "confidence": evidence.confidence,
         "judged_on": evidence.judged_on,
         "counted_on": WHERE[evidence.judged_on],
-        "n": judging.n_samples,
-        "chosen_on": boundary.n_samples,
+        "n": evidence.sample.n_samples,
+        "chosen_on": found.n_samples,
+        "clusters": evidence.certificate.n_clusters,
         "boundary": {
-            "threshold": boundary.threshold,
-            "message": boundary.message,
-            "claim": claim_text(boundary),
-            "table": [{"title": title, "values": pair} for title, pair in class_rows(boundary)],
+            "threshold": found.threshold,
+            "message": found.message,
+            "claim": claim_text(found),
+            "table": [{"title": title, "values": pair} for title, pair in class_rows(found)],
         },
-        "old": {"threshold": evidence.old_threshold},
+        "old": {"threshold": evidence.own_threshold},
         "interval": evidence.interval,
-        "certificate": {key: getattr(certificate, key) for key in _CERTIFICATE}
-        | {"precision": hits / (hits + alarmed), "together": together}
-        | {"reason": sentence(certificate.reason)},
+        "certificate": _certificate_facts(evidence),
         "prevalence": evidence.prevalence,
-        **sentences(evidence, compared["better"]),
-        "comparison": compared,
-        "columns": columns,
+        "goal": goal_facts(evidence, diagnosis),
+        "verdict": verdict_facts(verdict, evidence),
+        "diagnosis": diagnosis_facts(diagnosis, evidence),
+        "zone": None if evidence.zone is None else zone_facts(evidence.zone, evidence),
+        "judgement": _judgement_facts(verdict, diagnosis),
+        "comparison": compared
+        | {"lead": lead_text(lead, evidence), "better": diagnosis.better_method},
+        "columns": sorted(columns, key=lambda column: column.used),
         "shell": shell or f"decisions = np.where(scores > {{threshold}}, {labels})",
         "top": top,
         **panels(evidence),
     }
     return dict(_plain(facts))
+
+
+def _certificate_facts(evidence: Evidence) -> dict[str, Any]:
+    """Return the certificate of single rows, with what follows from its counts."""
+    certificate = evidence.by_row
+    together = _together(certificate)
+    hits = evidence.prevalence * (1 - together[1])
+    alarmed = (1 - evidence.prevalence) * together[0]
+    return {
+        **{key: getattr(certificate, key) for key in _CERTIFICATE},
+        "precision": hits / (hits + alarmed) if hits > 0 else 0.0,
+        "together": together,
+        "reason": sentence(certificate.reason),
+    }
+
+
+def _judgement_facts(verdict: Verdict, diagnosis: Diagnosis) -> dict[str, Any]:
+    """Return what was judged, without words."""
+    usefulness = diagnosis.usefulness
+    return {
+        "advice": diagnosis.advice,
+        "separation": diagnosis.separation,
+        "usefulness": {
+            "value": usefulness.value,
+            "without_model": usefulness.without_model,
+            "policy": usefulness.policy,
+            "gain": usefulness.gain,
+            "sum_of_bounds": usefulness.sum_of_bounds,
+            "proof": usefulness.proof,
+        },
+        "missed": verdict.missed,
+        "missed_before": verdict.missed_before,
+        "missed_rows": verdict.missed_rows,
+        "asks_for_rows": diagnosis.asks_for_rows,
+    }
 
 
 def _together(certificate: Certificate) -> list[float]:
@@ -201,7 +283,7 @@ def _render(facts: Mapping[str, Any]) -> str:
         import jinja2  # noqa: F401
     except ImportError as error:
         raise MissingExtraError("jinja2", "report") from error
-    if "matrix" in facts:
+    if facts["kind"] == "classes":
         return str(_template("classes.html.jinja").render(**facts, style=_read("page.css")))
     script = "".join(_read(name) for name in _SCRIPT)
     axis = ScoreAxis(*(facts["axis"][key] for key in ("kind", "low", "high")))
@@ -342,8 +424,8 @@ class Report:
         return write_whole(path, self.html, new=not overwrite)
 
     def __repr__(self) -> str:
-        told = (self.facts["goal"], self.facts["verdict"])
-        return " ".join(said["sentence"] for said in told if said is not None)
+        statements = (self.facts["goal"], self.facts["verdict"])
+        return " ".join(each["sentence"] for each in statements if each is not None)
 
     def _repr_html_(self) -> str:
         """Return the page in a frame, which separates its style and script from the notebook's."""
@@ -358,19 +440,26 @@ def report_classifier(
     X: Any,
     y: ArrayLike,
     *,
+    names: Mapping[str, object] | None = None,
+    confidence: float = 0.95,
+    prevalence: float | None = None,
     by: str | Sequence[str] | None = None,
     row_cost: ArrayLike | None = None,
     cluster: ArrayLike | None = None,
-    **known: Any,
+    nominal: str = "",
 ) -> Report:
-    """Report on a fitted :class:`~boundshift.BoundShiftClassifier`; see its method ``report``."""
-    # Of a mean of models the first, of a pipeline the last step.
-    inner = getattr(classifier.estimator_, "estimators", [classifier.estimator_])[0]
-    model = type(getattr(inner, "steps", [(None, inner)])[-1][1]).__name__
+    """Report on a fitted :class:`~boundshift.BoundShiftClassifier`; see its method ``report``.
+
+    `nominal` says why rows certify nothing: they were used in fit.
+    """
+    doubt = Doubt(nominal, "Report on other rows.") if nominal else None
+    model = _model_name(classifier.estimator_)
     if len(classifier.classes_) > 2:
-        known |= {"by": by, "row_cost": row_cost}
-        found = class_facts(classifier, X, y, cluster=cluster, **known)
-        return Report(_plain({"model": model, **found}))
+        others = {"prevalence": prevalence, "by": by, "row_cost": row_cost, "cluster": cluster}
+        facts = class_facts(
+            classifier, X, y, names=names, confidence=confidence, doubt=doubt, others=others
+        )
+        return Report(_plain({"model": model, **facts}))
     boundary = classifier.boundary_
     if (row_cost is not None) != boundary.by_row:
         raise InvalidInputError(
@@ -381,9 +470,12 @@ def report_classifier(
         y,
         classifier.positive_scores(X),
         boundary=boundary,
-        old_threshold=0.5 if boundary.scale == "probability" else 0.0,
+        old_threshold=classifier.own_threshold_,
         chosen_here=False,
+        confidence=confidence,
         model=model,
+        names=names,
+        prevalence=prevalence,
         details=RowDetails(
             probability=own_probability(classifier, X),
             groups=_groups(X, by),
@@ -391,9 +483,16 @@ def report_classifier(
             cluster=cluster,
         ),
         shell="shifted.positive_scores(X_new) > {threshold}",
-        **known,
+        doubt=doubt,
     )
     return Report(facts)
+
+
+def _model_name(estimator: Any) -> str:
+    """Return the name of a model's class; of a mean of models that of the first one."""
+    if isinstance(estimator, MeanOfModels):
+        estimator = estimator.estimators[0]
+    return type(unwrap(estimator).last).__name__
 
 
 def _groups(X: Any, by: str | Sequence[str] | None) -> dict[str, Any]:

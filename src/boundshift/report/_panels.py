@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,8 @@ from boundshift._words import METRIC_TITLES, METRICS_COMPARED
 from boundshift.curves._uniform import uniform_bound
 from boundshift.exceptions import InvalidInputError
 from boundshift.report._evidence import MOST_LEVELS, Evidence
-from boundshift.report._goal import Aim, keeps, rates_at
-from boundshift.rules import Floors, GMean, Sum
+from boundshift.report._goal import Aim, keeps_floors
+from boundshift.rules import GMean, Sum
 
 _N_STOPS, _N_BINS = 1001, 60
 _OURS = ("boundshift", "shifted")  # methods that are set off from the others
@@ -27,14 +27,29 @@ Facts = dict[str, Any]
 
 def panels(evidence: Evidence) -> Facts:
     """Return what is drawn: the axis, both classes, the slider, groups."""
-    marks = {"old": evidence.old_threshold, "shifted": evidence.boundary.threshold}
-    axis = choose_axis([evidence.judging], list(marks.values()))
+    marks = {"shifted": evidence.boundary.threshold}
+    if evidence.own_threshold is not None:
+        marks["old"] = evidence.own_threshold
+    axis = choose_axis([evidence.sample], list(marks.values()))
     return {
         "axis": {"kind": axis.kind, "low": axis.low, "high": axis.high, "ticks": axis.ticks()},
         "projection": _projection(evidence, axis),
         "stops": _stops(evidence, axis, marks),
         "subgroups": list(_subgroups(evidence)),
     }
+
+
+def _thresholds(evidence: Evidence) -> dict[str, float]:
+    """Return the model's own threshold, if it is known, and ours, by what they are called."""
+    known = {}
+    if evidence.own_threshold is not None:
+        known["the model's own threshold"] = evidence.own_threshold
+    return known | {"shifted": evidence.boundary.threshold}
+
+
+def _metrics_at(evidence: Evidence, threshold: float) -> dict[str, float]:
+    metrics = metrics_at(evidence.sample, threshold)
+    return {name: metrics[name] for name in METRICS_COMPARED}
 
 
 def _stops(evidence: Evidence, axis: ScoreAxis, marks: dict[str, float]) -> Facts:
@@ -47,7 +62,7 @@ def _stops(evidence: Evidence, axis: ScoreAxis, marks: dict[str, float]) -> Fact
     short = np.array([float(f"{t:.6g}") for t in grid])  # easy to copy
     grid = short if np.all(np.diff(short) > 0) else grid
     thresholds = np.unique([*grid, *marks.values()])
-    sample, delta = evidence.judging, 1 - evidence.confidence
+    sample, delta = evidence.sample, 1 - evidence.confidence
     wrong, n = sample.count_wrong(thresholds), sample.n_samples
     counted = ((wrong[0], n[0]), (wrong[1], n[1]), (n[1] - wrong[1], n[1]))
     return {
@@ -71,7 +86,7 @@ def _projection(evidence: Evidence, axis: ScoreAxis) -> list[Facts]:
     """Return histograms of each class along the axis: all rows, and those on the right side."""
     classes = []
     low, high = axis.score(0.0), axis.score(1.0)
-    for i, scores in enumerate(class_scores(evidence.judging)):
+    for i, scores in enumerate(class_scores(evidence.sample)):
         right = (scores > evidence.boundary.threshold) == bool(i)
         every, solid = (
             np.histogram(axis.place(shown), bins=_N_BINS, range=(0.0, 1.0))[0].tolist()
@@ -84,7 +99,8 @@ def _projection(evidence: Evidence, axis: ScoreAxis) -> list[Facts]:
 
 def _subgroups(evidence: Evidence) -> Any:
     """Count hits and false alarms in each group of each column, the largest group first."""
-    is_positive, flagged = evidence.rows.is_positive, evidence.rows.new
+    is_positive = evidence.rows.is_positive
+    flagged = evidence.rows.flagged
     for column, values in evidence.details.groups.items():
         levels = np.array([_level(value) for value in values])
         names, counts = np.unique(levels, return_counts=True)
@@ -113,20 +129,17 @@ def _level(value: Any) -> str:
     return "(missing)" if value is None or value != value or str(value) == "<NA>" else str(value)
 
 
-def compare(methods: Sequence[Mapping[str, Any]] | None, evidence: Evidence) -> Facts:
-    """Return a table of methods, a sentence on the best, and who is better.
+def compare(
+    methods: Sequence[Mapping[str, Any]] | None, evidence: Evidence
+) -> tuple[Facts, Lead | None]:
+    """Return a table of methods, and how far ours is from the best of the others.
 
-    None compares the model's own threshold with the boundary.
+    None compares the model's own threshold, if it is known, with ours.
     """
     if methods is None:
-        cuts = {
-            "the model's own threshold": evidence.old_threshold,
-            "shifted": evidence.boundary.threshold,
-        }
-        known = {name: metrics_at(evidence.judging, cut) for name, cut in cuts.items()}
         methods = [
-            {"method": name, "threshold": cuts[name]} | {key: at[key] for key in METRICS_COMPARED}
-            for name, at in known.items()
+            {"method": name, "threshold": threshold} | _metrics_at(evidence, threshold)
+            for name, threshold in _thresholds(evidence).items()
         ]
     for method in methods:
         if not isinstance(method, Mapping) or "method" not in method:
@@ -152,50 +165,66 @@ def compare(methods: Sequence[Mapping[str, Any]] | None, evidence: Evidence) -> 
         for method in methods
         if method["method"] not in _OURS and is_finite(method.get("threshold"))
     }
-    lead = better = None
+    lead = None
     if decided and any(row["ours"] for row in rows):
-        lead, better = _lead(decided, evidence)
-    return {"columns": columns, "rows": rows, "lead": lead, "better": better}
+        lead = find_lead(decided, evidence)
+    return {"columns": columns, "rows": rows}, lead
 
 
-def _lead(decided: Mapping[str, BoolArray], evidence: Evidence) -> tuple[str, str | None]:
-    """Say how far ours is from the best of the others, and name one that is better beyond chance.
+@dataclass(frozen=True)
+class Lead:
+    """How far ours is from the best of other methods, by the goal, on the same rows."""
 
-    The difference is that of what was asked for, on the same rows.
-    """
-    rows, rule, names, aim = evidence.rows, evidence.boundary.rule, evidence.names, Aim(evidence)
-    asked = rule.asked if isinstance(rule, Floors) else {}
+    is_common_goal: bool  # one that others without a goal may have had, too
+    n_others: int
+    n_keeping: int  # of the others, those that keep all floors
+    ours_keeps: bool
+    n_negative: int
+    n_positive: int
+    best: str | None = None
+    ours: float | None = None
+    theirs: float | None = None
+    more_found: int = 0
+    more_flagged: int = 0
+    interval: tuple[float, float] | None = None  # of ours minus theirs; None for clusters
+    is_better_method: bool = False  # whether the best is better than ours beyond chance
+
+
+def find_lead(decided: Mapping[str, BoolArray], evidence: Evidence) -> Lead:
+    """Compare ours with the best of the other methods that keep all floors."""
+    rows = evidence.rows
+    aim = Aim(evidence)
     values = {}
-    for name, made in ({"": rows.new} | dict(decided)).items():
-        errors = replace(rows, new=made).errors("new")
-        rates = rates_at(errors, aim.share)
-        if all(keeps(floor, limit, rates[floor]) for floor, limit in asked.items()):
-            values[name] = float(aim.of(*errors))
-    ours = values.pop("", None)
-    told = "" if isinstance(rule, GMean | Sum) else "The others may have had another goal. "
-    if asked:
-        told += (
-            f"{len(values)} of {len(decided)} reach this one on these rows; ours "
-            f"{'does not' if ours is None else 'does'}. "
-        )
-    if ours is None or not values:
-        return told.strip(), None
-    best = (max if aim.greater else min)(values, key=lambda name: values[name])
-    theirs, other = values[best], decided[best]
-    place = "ahead of" if (ours > theirs) == aim.greater else "behind"
-    place = "level with" if ours == theirs else place
-    told += f"By {aim.title}, ours is {place} {best}: {aim.text(ours)} against {aim.text(theirs)}."
-    counted = []
-    for of_class in (rows.is_positive, ~rows.is_positive):
-        more = int((rows.new & of_class).sum()) - int((other & of_class).sum())
-        counted.append(f"{abs(more):,} {'fewer' if more < 0 else 'more'} of {of_class.sum():,}")
-    told += f" Ours finds {counted[0]} {names.positives} and flags {counted[1]} {names.negatives}."
-    if evidence.clustered:
-        return f"{told} Rows of one cluster are alike, so the difference may be chance.", None
-    low, high = aim.gain(replace(rows, old=other), evidence.confidence)
-    if low <= 0 <= high:
-        chance = f"may be chance ({100 * evidence.confidence:.6g}%, by resampling)"
-        return f"{told} On the same cases the difference {chance}.", None
-    if asked and place == "behind":
-        return f"{told} But none of these promises the goal.", None
-    return told, best if place == "behind" else None
+    for name, flagged in decided.items():
+        errors = rows.errors(flagged)
+        if keeps_floors(aim, errors):
+            values[name] = aim.at(errors)
+    negative, positive = evidence.sample.n_samples
+    lead = Lead(
+        is_common_goal=isinstance(evidence.boundary.rule, GMean | Sum),
+        n_others=len(decided),
+        n_keeping=len(values),
+        ours_keeps=keeps_floors(aim, rows.errors()),
+        n_negative=negative,
+        n_positive=positive,
+    )
+    if not lead.ours_keeps or not values:
+        return lead
+    best = (max if aim.is_maximised else min)(values, key=lambda name: values[name])
+    ours = aim.at(rows.errors())
+    interval = None
+    if not evidence.is_clustered:
+        interval = rows.interval(aim.of, evidence.confidence, aim.n_draws, decided[best])
+    is_beyond = interval is not None and not interval[0] <= 0 <= interval[1]
+    is_behind = aim.is_better(values[best], ours)
+    difference = rows.flagged.astype(int) - decided[best].astype(int)
+    return replace(
+        lead,
+        best=best,
+        ours=ours,
+        theirs=values[best],
+        more_found=int(difference[rows.is_positive].sum()),
+        more_flagged=int(difference[~rows.is_positive].sum()),
+        interval=interval,
+        is_better_method=is_beyond and is_behind and aim.floors is None,
+    )

@@ -1,35 +1,64 @@
-"""What a report says: the verdict, every claim, the diagnosis and the unsure zone."""
+"""All sentences of a report on two classes. Nothing here decides: it words judgements."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
+from math import ceil, floor, log10
 from typing import Any, Literal
 
 import numpy as np
 
 from boundshift._promises.certificate import Certificate
-from boundshift._promises.planning import rows_needed
 from boundshift._promises.zone import Zone
-from boundshift._status import QUIET
-from boundshift._view import area_under_curve, error_band, least_balanced_error
-from boundshift._words import Sentence, at_least, at_most, claim, number, percent, sentence, sure
-from boundshift.exceptions import InvalidInputError
+from boundshift._words import (
+    Names,
+    Sentence,
+    at_least,
+    at_most,
+    claim,
+    join_words,
+    number,
+    percent,
+    sentence,
+    sure,
+)
 from boundshift.report._evidence import Evidence
-from boundshift.report._goal import Floor, Goal, State, join, judge_goal
+from boundshift.report._goal import Aim, Floor, Goal, Reached, State
+from boundshift.report._judgement import (
+    Advice,
+    Alarms,
+    Calibration,
+    Diagnosis,
+    Policy,
+    Proof,
+    Ranking,
+    RowCount,
+    Separation,
+    Shift,
+    Strength,
+    Usefulness,
+    Verdict,
+)
+from boundshift.report._panels import Lead
 from boundshift.rules import Cost
 
 Level = Literal["good", "caution", "bad"]
-Answer = Literal["use it", "improve it", "do not use it"]
 
-# Separation is good up to this least mean of both error rates, bad below this area under the curve.
-_LITTLE_OVERLAP, _POOR_AUC = 0.1, 0.65
+WHERE = {
+    "test": "the test rows",
+    "deciding": "the rows that chose the threshold",
+    "seen": "these rows",
+}
+OWN = "the model's own threshold"
 _FEW_FLAGGED = 20
-_NEXT = 100  # further rows of each class of which the verdict speaks
-UNPROVED = "Do not use it yet: these rows do not show that it is better than chance."
-_MOST_GROUPS, _FEWEST_ROWS = 10, 20  # of a calibration
+_RANDOM = "flagging at random"
+_POLICIES = {
+    Policy.NOBODY: "flagging nobody",
+    Policy.EVERYONE: "flagging everyone",
+    Policy.AT_RANDOM: _RANDOM,
+}
 
 
 @dataclass(frozen=True)
@@ -43,105 +72,339 @@ class Finding:
     advice: str = ""
 
 
-def sentences(evidence: Evidence, better: str | None = None) -> dict[str, Any]:
-    """Return goal, verdict, diagnosis and zone; `better` names a better method."""
-    goal = judge_goal(evidence)
-    return {
-        "goal": goal,
-        "verdict": _verdict(evidence),
-        "diagnosis": _diagnose(evidence, goal, better),
-        "zone": None if evidence.zone is None else _zone(evidence.zone, evidence),
-    }
-
-
-def _verdict(evidence: Evidence) -> dict[str, Any]:
-    """Say what changes for both classes, in natural frequencies; only limits are certified."""
-    names, claimed, shifted = evidence.names, evidence.certificate, evidence.shifted
-    shares = (claimed.errors[1], evidence.old_missed)
-    base = _choose_base(shares)
-    missed, before = (round(base * share) for share in shares)
-    verb = "the shifted model is expected to miss"
-    if claimed.status == "nominal":
-        verb = "here the shifted model misses"
-    change = " as before" if missed == before else f" instead of {before:,}"
-    told = f"Of {base:,} {names.positives} {verb} {missed:,}{change}"
-    parts = [Sentence(f"{told}.")]
-    if claimed.certified:  # only the bound of a rate, not of a count, is claimed
-        bound = claim(f"at most {at_most(claimed.error_bounds[1])}", evidence.confidence)
-        bound += ", averaged over clusters." if evidence.clustered else "."
-        parts = [Sentence(f"{told},"), Sentence(bound, "certified")]
-    parts.append(Sentence(_say_alarms(evidence)))
-    if shifted.certified and evidence.tested:
-        alarmed, missed = shifted.next_rows(_NEXT)
-        told = (
-            f"Of the next {_NEXT} {names.positives} at most {missed} are missed, and of the next "
-            f"{_NEXT} {names.negatives} at most {alarmed} are flagged, each with "
-            f"{sure(evidence.confidence)}."
-        )
-        parts.append(Sentence(told, "certified"))
-    flagged, precision = _alarms(shifted.errors, evidence.prevalence)
-    alarms = {"flagged": flagged, "precision": precision}
-    return alarms | say(parts, claimed.status, _note(evidence))
-
-
-def say(parts: list[Sentence], status: str, note: str) -> dict[str, Any]:
+def say(parts: Sequence[Sentence], status: str, note: str) -> dict[str, Any]:
+    """Return a statement with its parts, as a page shows it."""
+    parts = list(parts)
     return {"sentence": join(parts), "parts": parts, "status": status, "note": note}
 
 
-def _choose_base(shares: tuple[float, ...]) -> int:
+def join(parts: Sequence[Sentence]) -> str:
+    """Return parts as one text."""
+    return " ".join(part.text for part in parts)
+
+
+def capitalise(text: str) -> str:
+    """Return a text with a capital letter first."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def lower(title: str) -> str:
+    """Return a title as it stands within a sentence."""
+    return f"{title[:1].lower()}{title[1:]}"
+
+
+def where_of(evidence: Evidence) -> str:
+    """Return on which rows figures were counted."""
+    return f"on {WHERE[evidence.judged_on]}"
+
+
+# --- The goal -------------------------------------------------------------------------------------
+
+
+def goal_facts(evidence: Evidence, diagnosis: Diagnosis) -> dict[str, Any] | None:
+    """Return the goal with its sentences, None without one."""
+    goal = diagnosis.goal
+    if goal is None:
+        return None
+    aim = Aim(evidence)
+    wishes = [floor_wish(floor, evidence.names) for floor in goal.floors]
+    if goal.is_asked:
+        wishes.append(f"then {_wish(aim, evidence)}" if goal.floors else _wish(aim, evidence))
+    parts = [Sentence(f"Goal: {join_words(wishes)}.")]
+    for each in goal.floors:
+        parts += say_floor(
+            each, _floor_place(each, evidence), evidence.confidence, len(goal.floors)
+        )
+    if goal.is_asked:
+        parts += _say_aim(aim, goal.aim, diagnosis.usefulness, evidence, alone=not goal.floors)
+    if goal.is_unmet:
+        parts.append(Sentence(_on_deciding_rows(evidence.boundary.message, evidence)))
+    return {
+        "state": goal.state,
+        "word": _goal_word(goal, aim, diagnosis.usefulness),
+        "sentence": join(parts),
+        "parts": parts,
+        "floors": goal.floors,
+        "aim": goal.aim,
+    }
+
+
+def _on_deciding_rows(message: str, evidence: Evidence) -> str:
+    if evidence.judged_on == "deciding":
+        return message
+    return f"On the rows that chose the threshold: {lower(message)}"
+
+
+def floor_wish(item: Floor, names: Names) -> str:
+    """Return what a floor asks for."""
+    share = f"{100 * item.asked:.6g}%"
+    return {
+        "recall": f"find at least {share} of {names.positives} (recall)",
+        "specificity": f"leave at least {share} of {names.negatives} unflagged (specificity)",
+        "precision": f"be right in at least {share} of the alarms (precision)",
+        "npv": f"be right in at least {share} of {names.unit} that are not flagged (npv)",
+        "flagged": f"flag {share} of {names.unit} (capacity)",
+    }[item.name]
+
+
+def _wish(aim: Aim, evidence: Evidence) -> str:
+    if evidence.rows.cost is not None:
+        return "the least cost of wrong decisions, by the cost of each row"
+    if isinstance(aim.rule, Cost):
+        miss, alarm = aim.rule.false_negative, aim.rule.false_positive
+        return f"the least cost, where a miss costs {miss:g} and a false alarm {alarm:g}"
+    return f"the greatest {aim.title}" if aim.is_maximised else f"{aim.title} as low as possible"
+
+
+def floor_word(item: Floor) -> str:
+    """Return in a word how far a floor is reached."""
+    if item.name == "flagged" and item.state != State.MET:
+        if item.state == State.MISSED:
+            return "Exceeded"
+        if item.is_exceeded:
+            return "Exceeded, which may be chance"
+        return "Kept on these rows, not proved"
+    return {State.MISSED: "Missed", State.REACHED: "Not proved", State.MET: "Met"}[item.state]
+
+
+def _goal_word(goal: Goal, aim: Aim, usefulness: Usefulness) -> str:
+    if goal.floors:
+        return next(floor_word(item) for item in goal.floors if item.state == goal.state)
+    reached = goal.aim
+    if reached.before is None:
+        return {
+            Proof.SHOWN: "Better than without a model",
+            Proof.FOLDS: "Better than without a model, for the models of the folds",
+            Proof.NOT_SHOWN: "Not shown to be better than without a model",
+            Proof.WORSE: "Worse than without a model",
+            Proof.NOTHING: "Nothing is certified",
+        }[usefulness.proof]
+    if reached.now == reached.before:
+        return f"As at {OWN}"
+    chance = ", may be chance" if goal.state == State.UNSURE else ""
+    return f"{_better_word(aim, reached)} than at {OWN}{chance}"
+
+
+def _floor_place(item: Floor, evidence: Evidence) -> str:
+    """Return on which rows a floor was counted, and how."""
+    place = where_of(evidence)
+    if item.is_averaged:
+        return f"{place}, averaged over clusters"
+    if item.budget is not None:
+        counted = item.budget
+        place = (
+            f"{place}, {counted.flagged:,} of {counted.n_rows:,} where {counted.allowed:,} were "
+            "asked for"
+        )
+    return place
+
+
+def say_floor(item: Floor, place: str, confidence: float, n_floors: int) -> list[Sentence]:
+    """Return what is reached of one floor, and its bound."""
+    word = floor_word(item)
+    together = ""
+    if n_floors > 1:
+        word = f"{capitalise(item.name)} {lower(word)}"
+        together = " in all floors together"
+    start = f"{word}: {percent(item.reached)} {place}"
+    if item.is_guaranteed:
+        bound = f"guaranteed with {sure(confidence)}{together} when the threshold was chosen."
+    elif item.shown is None:
+        return [Sentence(f"{start}; this share is not certified.")]
+    else:
+        limit = f"at least {at_least(item.shown)}"
+        if item.name == "flagged":
+            limit = f"at most {at_most(item.shown)}"
+        bound = f"{claim(limit, confidence)}{together}."
+    return [Sentence(f"{start};"), Sentence(bound, "certified")]
+
+
+def _better_word(aim: Aim, reached: Reached) -> str:
+    if reached.before is None or reached.now == reached.before:
+        return "As before"
+    is_better = aim.is_better(reached.now, reached.before)
+    if aim.is_cost:
+        return "Lower cost" if is_better else "Higher cost"
+    return "Better" if is_better else "Worse"
+
+
+def _say_aim(
+    aim: Aim, reached: Reached, usefulness: Usefulness, evidence: Evidence, *, alone: bool
+) -> list[Sentence]:
+    """Return what is reached, its bound, and how far it is from the model's own threshold."""
+    start = f"{_aim_start(aim, reached, alone=alone)} {where_of(evidence)}"
+    if reached.before is not None:
+        before = aim.text(reached.before)
+        change = "as" if aim.text(reached.now) == before else f"instead of {before}"
+        start = f"{start} {change} at {OWN}"
+    elif usefulness.without_model is not None:
+        start = f"{start}; {_baseline_text(usefulness)}"
+    parts = [Sentence(f"{start}.")]
+    if reached.shown is not None:
+        given = ""
+        if aim.rule.depends_on_prevalence:
+            given = f", where {percent(aim.prevalence)} are {evidence.names.positives},"
+        bound = claim(_bound_text(aim, reached.shown), evidence.confidence, given)
+        parts = [Sentence(f"{start};"), Sentence(f"{bound}.", "certified")]
+    if reached.before is None or aim.text(reached.now) == aim.text(reached.before):
+        return parts
+    if reached.difference is None:
+        parts.append(Sentence("Rows of one cluster are alike, so the difference may be chance."))
+    elif evidence.is_tested:
+        low, high = (aim.text(end) for end in reached.difference)
+        level = f"{100 * evidence.confidence:.6g}%, by resampling"
+        chance = ", so it may be chance" if reached.state == State.UNSURE else ""
+        parts.append(Sentence(f"The difference lies between {low} and {high} ({level}){chance}."))
+    return parts
+
+
+def _aim_start(aim: Aim, reached: Reached, *, alone: bool) -> str:
+    now = aim.text(reached.now)
+    if alone and reached.before is not None:
+        word = _better_word(aim, reached)
+        return f"{word}: 1,000 decisions cost {now}" if aim.is_cost else f"{word}: {now}"
+    if alone and aim.is_cost:
+        return f"1,000 decisions cost {now}"
+    return f"{capitalise(aim.title)}: {now}"
+
+
+def _bound_text(aim: Aim, shown: float) -> str:
+    """Return a bound, rounded so that it still bounds: to four digits or three decimals."""
+    step = 0.001
+    if aim.is_cost and shown > 0:
+        step = 10.0 ** (floor(log10(shown)) - 3)
+    if aim.is_maximised:
+        return f"at least {aim.text(floor(shown / step + 1e-9) * step)}"
+    return f"at most {aim.text(ceil(shown / step - 1e-9) * step)}"
+
+
+def _baseline_text(usefulness: Usefulness) -> str:
+    """Return what is reached without a model."""
+    aim = usefulness.aim
+    value = aim.text(usefulness.without_model or 0.0)
+    name = _POLICIES[usefulness.policy]
+    if aim.is_cost:
+        return f"{name} would cost {value}"
+    if usefulness.policy == Policy.AT_RANDOM:
+        return f"chance alone would reach {value}"
+    return f"{name} would reach {value}"
+
+
+# --- The verdict ----------------------------------------------------------------------------------
+
+
+def verdict_facts(verdict: Verdict, evidence: Evidence) -> dict[str, Any]:
+    """Return what changes for both classes, in natural frequencies."""
+    parts = [*_say_missed(verdict, evidence), *_say_alarms(verdict, evidence)]
+    if verdict.next_rows is not None:
+        alarmed, missed = verdict.next_rows
+        names = evidence.names
+        text = (
+            f"Of the next {verdict.n_next} {names.positives}, at most {missed} will be missed, and "
+            f"of the next {verdict.n_next} {names.negatives}, at most {alarmed} will be flagged, "
+            f"each with {sure(evidence.confidence)}."
+        )
+        parts.append(Sentence(text, "certified"))
+    numbers = {"flagged": verdict.alarms.flagged, "precision": verdict.alarms.precision}
+    return numbers | say(parts, evidence.certificate.status, _note(evidence))
+
+
+def _say_missed(verdict: Verdict, evidence: Evidence) -> list[Sentence]:
+    start = _missed_text(verdict, evidence)
+    if verdict.missed_bound is None:
+        parts = [Sentence(f"{start}.")]
+    else:  # only the bound of a rate, not of a count, is claimed
+        bound = claim(f"at most {at_most(verdict.missed_bound)}", evidence.confidence)
+        parts = [Sentence(f"{start},"), Sentence(f"{bound}.", "certified")]
+    if verdict.is_averaged:
+        missed, n = verdict.missed_rows
+        text = f"Counted by row, it misses {missed:,} of {n:,}, which is {percent(missed / n)}."
+        parts.append(Sentence(text))
+    return parts
+
+
+def _missed_text(verdict: Verdict, evidence: Evidence) -> str:
+    names = evidence.names
+    before = verdict.missed_before
+    if verdict.is_averaged and evidence.certificate.n_clusters is not None:
+        clusters = f"{evidence.certificate.n_clusters[1]:,} clusters of {names.positives}"
+        text = (
+            f"Averaged over {clusters}, each counting once, the new threshold misses "
+            f"{percent(verdict.missed)}"
+        )
+        return text if before is None else f"{text} ({OWN}: {percent(before)})"
+    shares = [verdict.missed] if before is None else [verdict.missed, before]
+    base = _choose_base(shares)
+    missed = round(base * verdict.missed)
+    about = "about " if evidence.certificate.status != "nominal" else ""
+    text = f"Out of {base:,} {names.positives}, the new threshold misses {about}{missed:,}"
+    if evidence.certificate.status == "nominal":
+        text = f"Here, out of {base:,} {names.positives}, the new threshold misses {missed:,}"
+    if before is None:
+        return text
+    old = round(base * before)
+    return f"{text}, as {OWN} does" if old == missed else f"{text} ({OWN}: {old:,})"
+
+
+def _choose_base(shares: Sequence[float]) -> int:
     """Return the denominator of a count: 100, or more if a share would vanish."""
-    smallest = min((abs(s) for s in shares if s), default=1.0)
+    smallest = min((abs(share) for share in shares if share), default=1.0)
     return next((base for base in (100, 1000, 10_000) if smallest * base >= 0.95), 100_000)
 
 
-def _alarms(errors: tuple[float, ...], prevalence: float) -> tuple[float, float | None]:
-    """Return the share flagged, and the precision where any row is."""
-    hits, false = prevalence * (1 - errors[1]), (1 - prevalence) * errors[0]
-    return hits + false, hits / (hits + false) if hits + false > 0 else None
+def _say_alarms(verdict: Verdict, evidence: Evidence) -> list[Sentence]:
+    """Return hits and false alarms out of a thousand rows, or of more where hits would vanish."""
+    names = evidence.names
+    share = evidence.prevalence
+    now = verdict.alarms
+    base = max(1000, _choose_base([share, now.hits]))
+    alarms = round(base * now.flagged)
+    right = min(alarms, round(base * now.hits))
+    flagged = f"{alarms:,}" if now.flagged else "none"
+    start = f"Out of {base:,} {names.unit}, {round(base * share):,} of them {names.positives},"
+    if evidence.is_clustered:
+        start = f"Counted by row, {lower(start)}"
+    text = f"{start} it flags {flagged}"
+    if now.precision is not None:
+        text += (
+            f": {right:,} rightly and {alarms - right:,} wrongly, a precision of "
+            f"{percent(now.precision)}"
+        )
+    before = _alarms_before(verdict.alarms_before, now, base, evidence)
+    return [Sentence(f"{text}.{before}")]
 
 
-def _say_alarms(evidence: Evidence) -> str:
-    """Say hits and false alarms out of a thousand rows, or of more where hits would vanish."""
-    names, share, errors = evidence.names, evidence.prevalence, evidence.shifted.errors
-    (flagged, precision), (before, once) = (
-        _alarms(each, share) for each in (errors, evidence.old_errors)
-    )
-    hits = share * (1 - errors[1])
-    base = max(1000, _choose_base((share, hits)))
-    alarms, old = round(base * flagged), round(base * before)
-    right = min(alarms, round(base * hits))
-    change = "" if old == alarms else f" instead of {old:,}"
-    told = (
-        f"Of {base:,} {names.unit}, with {round(base * share):,} {names.positives} among them, it "
-        f"flags {f'{alarms:,}' if flagged else 'none'}{change}"
-    )
-    if precision is None:
-        return f"{told}."
-    counted = (
-        f"{count:,} {noun}{'' if count == 1 else 's'}"
-        for count, noun in ((right, "hit"), (alarms - right, "false alarm"))
-    )
-    told = f"{told}: {' and '.join(counted)}, a precision of {percent(precision)}"
-    if once is None or percent(once) == percent(precision):
-        return f"{told}."
-    rows, kind = evidence.rows, "test rows" if evidence.tested else "rows"
-    if rows.old.sum() >= _FEW_FLAGGED:
-        return f"{told} instead of {percent(once)}."
-    # The precision of few alarms says little, so they are counted.
+def _alarms_before(old: Alarms | None, now: Alarms, base: int, evidence: Evidence) -> str:
+    own = evidence.own_decisions
+    if old is None or own is None:
+        return ""
+    is_same = round(base * old.flagged) == round(base * now.flagged)
+    if is_same and _precision_text(old) == _precision_text(now):
+        return f" {capitalise(OWN)} flags as many."
+    if own.sum() < _FEW_FLAGGED:  # the precision of few alarms shows little, so they are counted
+        if not own.any():
+            return f" {capitalise(OWN)} flags none."
+        kind = "test rows" if evidence.is_tested else "rows"
+        right = (own & evidence.rows.is_positive).sum()
+        return f" {capitalise(OWN)} flags {own.sum()} of the {len(own):,} {kind}, {right} rightly."
     return (
-        f"{told}. Before, it flagged {rows.old.sum()} of the {len(rows.old):,} {kind}, "
-        f"{(rows.old & rows.is_positive).sum()} rightly."
+        f" {capitalise(OWN)} flags {round(base * old.flagged):,}, with a precision of "
+        f"{_precision_text(old)}."
     )
+
+
+def _precision_text(alarms: Alarms) -> str:
+    return "" if alarms.precision is None else percent(alarms.precision)
 
 
 def _note(evidence: Evidence) -> str:
-    """Say which rows the verdict rests on."""
-    status, n = evidence.certificate.status, f"{sum(evidence.shifted.n_samples):,}"
+    """Return which rows the verdict rests on."""
+    status = evidence.certificate.status
+    n = f"{sum(evidence.by_row.n_samples):,}"
     if status == "nominal":
-        return f"Nothing here is certified. {sentence(evidence.shifted.reason)}"
-    if evidence.tested:
-        ids = np.asarray(evidence.details.cluster)
-        among = f" in {len(np.unique(ids)):,} clusters" if evidence.clustered else ""
+        return f"Nothing here is certified. {sentence(evidence.by_row.reason)}"
+    if evidence.is_tested:
+        among = f" in {evidence.n_clusters:,} clusters" if evidence.is_clustered else ""
         return (
             f"Measured on {n} test rows{among}. The “at most” is valid only if they were used "
             "neither for training nor for choosing the threshold. The other numbers are estimates."
@@ -158,122 +421,325 @@ def _note(evidence: Evidence) -> str:
     return f"Measured on the {n} rows that chose the threshold. {worth}"
 
 
-def _diagnose(evidence: Evidence, goal: Goal | None, better: str | None) -> dict[str, Any]:
-    """Collect strong and weak points; the worst one decides what to do next."""
-    names, certificate, status = evidence.names, evidence.certificate, evidence.boundary.status
-    separation, alarms = _separation(evidence), _false_alarms(evidence)
-    proof = judge_proof(certificate, evidence.sum_bound, names.positives)
-    floors = [] if goal is None else goal.floors
-    whose = {"specificity": names.negatives, "recall": names.positives}
-    who = (names.negatives, names.positives)
-    rows = judge_rows(certificate, who, floors, {} if evidence.clustered else whose)
-    candidates = [separation, proof, alarms, rows, _stability(evidence), _calibration(evidence)]
-    findings = [finding for finding in candidates if finding is not None]
-    doubts = " ".join(each.value for each in evidence.boundary.statuses if each not in QUIET)
-    if doubts:  # the search fell back, or the scores are reversed
-        level: Level = "caution" if status.solved else "bad"
-        findings.append(Finding("status", level, "The threshold needs a second look", doubts))
-    levels = [finding.level for finding in findings]
-    flagged = float(np.mean(evidence.rows.new))
-    first = min((f for f in findings if f.advice), key=lambda f: f.level != "bad", default=None)
-    answer: Answer = "do not use it"
-    if separation.level == "bad":
-        told, first = "Do not use it: its scores do not separate the classes.", separation
-    elif doubts and not status.solved:
-        told = f"Do not use it. {status.value}"
-    elif isinstance(evidence.boundary.rule, Cost) and flagged in (0.0, 1.0):
-        whom, first = "everyone" if flagged else "nobody", None
-        told = f"Do not use it: at these costs flagging {whom} is cheapest, without any model."
-    elif proof.level == "bad":
-        told, first = UNPROVED, proof
-    elif goal is not None and goal.state == State.MISSED:
-        answer, first = "improve it", None
-        told = say_missed("choose the threshold on more rows")
-    elif goal is not None and goal.state == State.WORSE:
-        answer, first = "improve it", None
-        told = "Use the model's own threshold: by the goal it does better."
-    elif better is not None:
-        answer, first = "improve it", None
-        told = f"Use {better} instead: by the goal it does better on these rows."
-    elif separation.level == "good" and "bad" not in levels:
-        answer, told, first = "use it", "Use it: its scores separate the classes.", alarms or first
-        told += " But most alarms are false." if alarms else ""
-    else:
-        weak = first.title if first else "it has weak points"
-        answer, told = "improve it", f"Use it with care, or improve it: {lower(weak)}."
-    told = f"{told} {first.advice}" if first else told
-    return advise(findings, certificate, answer, told)
+# --- The diagnosis --------------------------------------------------------------------------------
+
+_ANSWERS: dict[Advice, tuple[str, Level]] = {
+    Advice.TEST: ("test it", "bad"),
+    Advice.NO_METHOD: ("do not use it", "bad"),
+    Advice.REVERSE: ("do not use it", "bad"),
+    Advice.CHANCE: ("do not use it", "bad"),
+    Advice.NO_MODEL: ("do not use it", "bad"),
+    Advice.NOT_SHOWN: ("do not use it", "bad"),
+    Advice.CHECK: ("check it", "caution"),
+    Advice.MISSED: ("improve it", "caution"),
+    Advice.OWN_THRESHOLD: ("improve it", "caution"),
+    Advice.OTHER_METHOD: ("improve it", "caution"),
+    Advice.WEAK: ("use it with care", "caution"),
+    Advice.CARE: ("use it with care", "caution"),
+    Advice.USE: ("use it", "good"),
+}
 
 
-def lower(title: str) -> str:
-    return f"{title[0].lower()}{title[1:]}"
+def diagnosis_facts(diagnosis: Diagnosis, evidence: Evidence) -> dict[str, Any]:
+    """Return strong and weak points, and what to do next."""
+    findings = [
+        _separation_finding(diagnosis, evidence),
+        _proof_finding(diagnosis, evidence),
+        _alarm_finding(diagnosis.alarms),
+        _row_finding(diagnosis, evidence),
+        _shift_finding(diagnosis.shift),
+        _calibration_finding(diagnosis.calibration, evidence),
+        _doubt_finding(diagnosis, evidence),
+    ]
+    answer, level = _ANSWERS[diagnosis.advice]
+    shown = keep_findings(findings, evidence.certificate)
+    return {
+        "findings": shown,
+        "advice": diagnosis.advice,
+        "answer": answer,
+        "level": level,
+        "next": _advice_text(diagnosis, evidence),
+    }
 
 
-def say_missed(remedy: str) -> str:
+def keep_findings(findings: Sequence[Finding | None], certificate: Certificate) -> list[Finding]:
+    """Leave out strong points where nothing is certified: rows that were seen flatter."""
+    is_open = certificate.status == "nominal"
+    known = [finding for finding in findings if finding is not None]
+    return [finding for finding in known if not (is_open and finding.level == "good")]
+
+
+def _advice_text(diagnosis: Diagnosis, evidence: Evidence) -> str:
+    """Return what to do next, with its reason."""
+    match diagnosis.advice:
+        case Advice.TEST:
+            return _test_text(evidence)
+        case Advice.NO_METHOD:
+            failed = next(status for status in diagnosis.doubts if not status.solved)
+            return f"Do not use it. {failed.value}"
+        case Advice.REVERSE:
+            return _reversed_text(diagnosis.separation, evidence)
+        case Advice.CHANCE:
+            return _chance_text(diagnosis.separation, evidence)
+        case Advice.NO_MODEL | Advice.NOT_SHOWN:
+            return _useless_text(diagnosis, evidence)
+        case Advice.CHECK:
+            return (
+                "Check these results before you use it: they are too good to be taken on trust. "
+                f"{_perfect_text(diagnosis.separation)}{_few_rows_text(diagnosis, evidence)}"
+            )
+        case Advice.MISSED:
+            return missed_text("choose the threshold on more rows")
+        case Advice.OWN_THRESHOLD:
+            return f"Use {OWN}: by the goal it does better."
+        case Advice.OTHER_METHOD:
+            better = diagnosis.better_method
+            return f"Use {better} instead: by the goal it does better on these rows."
+    return _use_text(diagnosis, evidence)
+
+
+def missed_text(remedy: str) -> str:
+    """Return the advice on a goal that is missed."""
     return f"Improve it: the goal is missed. Train a better model, {remedy}, or ask for less."
 
 
-def advise(
-    findings: Sequence[Finding | None], certificate: Certificate, answer: Answer, told: str
-) -> dict[str, Any]:
-    """Return a diagnosis, without strong points where nothing is certified: seen rows flatter."""
-    good = certificate.status != "nominal"
-    kept = [f for f in findings if f is not None and (good or f.level != "good")]
-    return {"findings": kept, "answer": answer, "next": told}
+def test_text(reason: str, remedy: str) -> str:
+    """Return the advice on rows that certify nothing."""
+    return f"Test it before you use it: nothing is certified here. {sentence(reason)} {remedy}"
 
 
-def grade(key: str, value: float, text: str, *grades: tuple[float, Level, str, str]) -> Finding:
-    """Return the first of several findings whose limit the value does not exceed."""
-    _, level, title, advice = next(grade for grade in grades if value <= grade[0])
-    return Finding(key, level, title, text, advice)
+def _test_text(evidence: Evidence) -> str:
+    if evidence.doubt is not None:
+        return test_text(evidence.doubt.reason, evidence.doubt.remedy)
+    remedy = "Score rows that the model has not seen; only they show what it is worth."
+    return test_text("The model was trained on these rows", remedy)
 
 
-def _separation(evidence: Evidence) -> Finding:
-    auc, names = area_under_curve(evidence.judging), evidence.names
-    least = least_balanced_error(evidence.judging)
-    pairs = (
-        f"Draw one of the {names.positives} and one of the {names.negatives}: in "
-        f"{round(100 * auc)} of 100 such pairs the model gives the first the higher score. By "
-        f"chance it would in 50. No threshold does better than {percent(least)} errors, averaged "
-        "over both classes."
-    )
-    some = "A better model would help: try other features, or look for wrong labels."
-    poor = "Train a better model first: no threshold makes up for that."
-    return grade(
-        "separation",
-        least if auc >= _POOR_AUC else 1.0,
-        pairs,
-        (_LITTLE_OVERLAP, "good", "The scores separate the classes", ""),
-        (0.5, "caution", "The scores separate the classes in part", some),
-        (1.0, "bad", "The scores hardly separate the classes", poor),
+def _reversed_text(found: Separation, evidence: Evidence) -> str:
+    return (
+        f"Do not use it as it is: its scores are reversed. {_pairs_text(found, evidence)} Check "
+        "that the positive class is the right one, and that labels mean the same in all files. If "
+        "they do, negate the scores."
     )
 
 
-def judge_proof(certificate: Certificate, total: float, rare: str) -> Finding:
-    """Say whether the errors of all classes add up to less than by chance."""
-    level: Level = "good"
-    title, advice, chance = "Shown to be better than chance", "", len(certificate.labels) - 1
+def _chance_text(found: Separation, evidence: Evidence) -> str:
+    pairs = _pairs_text(found, evidence)
+    if found.is_near_chance:
+        return (
+            f"Do not use it: its scores are no better than chance. {pairs} Train a better model: "
+            "try other features, or look for wrong labels."
+        )
+    return (
+        "Do not use it yet: these rows do not show that its scores are better than chance. "
+        f"{pairs} {_more_rows_text(evidence)}"
+    )
+
+
+def _more_rows_text(evidence: Evidence) -> str:
+    names = evidence.names
+    negative, positive = evidence.by_row.n_samples
+    rare = names.positives if positive <= negative else names.negatives
+    return f"Collect more rows, above all {rare}, or train a better model."
+
+
+def _useless_text(diagnosis: Diagnosis, evidence: Evidence) -> str:
+    usefulness = diagnosis.usefulness
+    policy = _POLICIES[usefulness.policy]
+    is_same = usefulness.value == usefulness.without_model
+    if diagnosis.is_decided_alike is not None and is_same and usefulness.aim.is_cost:
+        return f"Do not use it: at these costs {policy} is cheapest, without any model."
+    if diagnosis.advice == Advice.NO_MODEL:
+        return f"Do not use it: {policy} does better, without any model. {_gain_text(usefulness)}"
+    text = f"Do not use it yet: these rows do not show that it is better than {policy}."
+    if usefulness.without_model is not None:
+        text = f"{text} {_gain_text(usefulness)}"
+    goal = diagnosis.goal
+    if goal is not None and goal.floors and goal.state in (State.MET, State.REACHED):
+        text = f"{text} That the goal is reached shows little: {policy} reaches it, too."
+    return f"{text} {_more_rows_text(evidence)}"
+
+
+def _gain_text(usefulness: Usefulness) -> str:
+    """Return what is reached by the goal, and what would be without a model."""
+    aim = usefulness.aim
+    value = aim.text(usefulness.value)
+    start = f"{capitalise(aim.title)} is {value} on these rows"
+    if aim.is_cost:
+        start = f"1,000 decisions cost {value} on these rows"
+    if usefulness.without_model is None:
+        return f"{start}; no decision without a model keeps the goal."
+    return f"{start}; {_baseline_text(usefulness)}."
+
+
+def _perfect_text(separation: Separation) -> str:
+    return (
+        f"At its best threshold only {percent(separation.least_error)} of either class are decided "
+        "wrongly, on average. Often a column gives the answer away that is known only afterwards, "
+        "or the same cases occur in training and test."
+    )
+
+
+def _few_rows_text(diagnosis: Diagnosis, evidence: Evidence) -> str:
+    if diagnosis.rows.is_enough:
+        return ""
+    names = (evidence.names.negatives, evidence.names.positives)
+    return f" With {diagnosis.rows.n:,} {names[diagnosis.rows.place]} it may also be luck."
+
+
+def _use_text(diagnosis: Diagnosis, evidence: Evidence) -> str:
+    usefulness = diagnosis.usefulness
+    shown = "it is shown to be better than no model"
+    if usefulness.proof == Proof.FOLDS:
+        shown = "the models of the folds are shown to be better than no model"
+    reason = f"{shown}. {_gain_text(usefulness)}"
+    cautions = "".join(f" {caution}" for caution in _cautions(diagnosis, evidence))
+    if diagnosis.advice == Advice.USE:
+        return f"Use it: {reason}{cautions}"
+    better = "A better model would help: try other features, or look for wrong labels."
+    if diagnosis.advice == Advice.WEAK:
+        weak = f"it is weak: {lower(_pairs_text(diagnosis.separation, evidence))}"
+        return (
+            f"Use it only if so weak a model is worth its errors: {reason} But {weak} {better}"
+            f"{cautions}"
+        )
+    improve = f" {better}" if diagnosis.separation.strength != Strength.STRONG else ""
+    return f"Use it with care, or improve it: {reason}{improve}{cautions}"
+
+
+def _cautions(diagnosis: Diagnosis, evidence: Evidence) -> list[str]:
+    """Return what should be known before the decision is used."""
+    cautions = []
+    goal = diagnosis.goal
+    if diagnosis.usefulness.proof == Proof.FOLDS:
+        cautions.append("Keep rows apart for a test of the deployed model.")
+    if goal is not None and goal.state == State.REACHED:
+        if any(item.is_exceeded for item in goal.floors):
+            cautions.append("It flags more than was asked for, which may be chance.")
+        else:
+            cautions.append("The goal is reached on these rows, but not proved.")
+    if goal is not None and goal.state == State.UNSURE:
+        cautions.append(f"By the goal it is not shown to differ from {OWN}.")
+    if diagnosis.doubts:
+        cautions.append(" ".join(_on_deciding_rows(s.value, evidence) for s in diagnosis.doubts))
+    if not diagnosis.rows.is_enough:
+        names = (evidence.names.negatives, evidence.names.positives)
+        cautions.append(f"There are few {names[diagnosis.rows.place]}.")
+    if _are_mostly_false(diagnosis.alarms):
+        cautions.append("Most alarms are false.")
+    if diagnosis.shift is not None and diagnosis.shift.is_uncertain:
+        cautions.append("The shift of the threshold may be chance.")
+    return cautions
+
+
+def _pairs_text(found: Separation, evidence: Evidence) -> str:
+    """Return the area under the curve in words, with its interval."""
+    return (
+        f"It ranks {_pair_count(found)} of 100 pairs of one row of each class rightly "
+        f"{_auc_interval_text(found, evidence)}; chance ranks 50."
+    )
+
+
+def _auc_interval_text(found: Separation, evidence: Evidence) -> str:
+    low, high = floor(100 * found.low), ceil(100 * found.high)
+    return f"({100 * evidence.confidence:.6g}% interval: {low} to {high})"
+
+
+def _pair_count(found: Separation) -> str:
+    """Return how many of 100 pairs are ranked rightly; only perfect scores rank all or none."""
+    count = round(100 * found.auc)
+    if count == 100 and found.auc < 1:
+        return "more than 99"
+    if count == 0 and found.auc > 0:
+        return "fewer than 1"
+    return str(count)
+
+
+def _separation_finding(diagnosis: Diagnosis, evidence: Evidence) -> Finding:
+    found = diagnosis.separation
+    names = evidence.names
+    # Rows that were seen, or may be alike in a way that is not known, have no such interval.
+    interval = ""
+    if evidence.certificate.status != "nominal":
+        interval = f" {_auc_interval_text(found, evidence)}"
     text = (
-        f"With {sure(certificate.confidence)}, the shares of each class decided wrongly add up to "
-        f"at most {at_most(total)} in the long run. By chance they add up to {chance}00%."
+        f"Draw one of the {names.positives} and one of the {names.negatives}: in "
+        f"{_pair_count(found)} of 100 such pairs the model gives the first the higher score"
+        f"{interval}. By chance it would in 50. No threshold does better than "
+        f"{percent(found.least_error)} errors, averaged over both classes."
     )
-    if certificate.status == "nominal":
-        level, title = "bad", "Nothing is shown: these rows certify nothing"
-        text = sentence(certificate.reason)
-        advice = "Score rows that the model has not seen; only they show what it is worth."
-    elif total >= chance:
-        level, title = "bad", "Not shown to be better than chance"
-        advice = f"Collect more rows, above all {rare}, or train a better model."
-    elif certificate.status == "cross-fitted":
-        level, title = "caution", "Shown to be better than chance for the models of the folds"
-        advice = "Keep rows apart for a test; only they show what the deployed model is worth."
-    return Finding("proof", level, title, text, advice)
+    level, title = _separation_title(found, diagnosis.usefulness)
+    if found.strength == Strength.PERFECT and found.ranking == Ranking.SEPARATES:
+        text = f"{text} {_perfect_text(found)}"
+    return Finding("separation", level, title, text)
 
 
-def _false_alarms(evidence: Evidence) -> Finding | None:
-    """Warn if most alarms are false, which both error rates together do not show."""
-    _, precision = _alarms(evidence.shifted.errors, evidence.prevalence)
-    if precision is None or precision >= 0.5:
+def _separation_title(found: Separation, usefulness: Usefulness) -> tuple[Level, str]:
+    if found.ranking == Ranking.REVERSED:
+        return "bad", "The scores are reversed"
+    if found.ranking == Ranking.CHANCE:
+        if usefulness.proof in (Proof.SHOWN, Proof.FOLDS):
+            return "caution", "The scores as a whole are not shown to rank better than chance"
+        if found.is_near_chance:
+            return "bad", "The scores are no better than chance"
+        return "bad", "The scores are not shown to be better than chance"
+    return {
+        Strength.PERFECT: ("caution", "The scores separate the classes almost perfectly"),
+        Strength.STRONG: ("good", "The scores separate the classes"),
+        Strength.FAIR: ("caution", "The scores separate the classes in part"),
+        Strength.WEAK: ("caution", "The scores separate the classes weakly"),
+    }[found.strength]  # type: ignore[return-value]
+
+
+def proof_text(total: float, n_classes: int, confidence: float) -> str:
+    """Return the bound of the sum of error rates, beside what chance reaches."""
+    return (
+        f"With {sure(confidence)}, the shares of each class decided wrongly add up to at most "
+        f"{at_most(total)} in the long run. By chance they add up to {n_classes - 1}00%."
+    )
+
+
+def nothing_finding(reason: str) -> Finding:
+    """Return that rows certify nothing."""
+    return Finding("proof", "bad", "Nothing is shown: these rows certify nothing", sentence(reason))
+
+
+def _proof_finding(diagnosis: Diagnosis, evidence: Evidence) -> Finding:
+    """Return whether the decision is shown to be better than without a model."""
+    usefulness = diagnosis.usefulness
+    if usefulness.proof == Proof.NOTHING:
+        return nothing_finding(evidence.certificate.reason)
+    text = proof_text(usefulness.sum_of_bounds, 2, evidence.confidence)
+    if usefulness.gain is not None:
+        text = f"{text} {_gain_interval_text(usefulness, evidence)}"
+    policy = _POLICIES[usefulness.policy]
+    if not usefulness.is_better_than_chance:
+        policy = "chance"
+    level, title = {
+        Proof.SHOWN: ("good", "Shown to be better than no model"),
+        Proof.FOLDS: ("caution", "Shown to be better than no model for the models of the folds"),
+        Proof.NOT_SHOWN: ("bad", f"Not shown to be better than {policy}"),
+        Proof.WORSE: ("bad", f"Worse than {_POLICIES[usefulness.policy]}"),
+    }[usefulness.proof]
+    return Finding("proof", level, title, text)  # type: ignore[arg-type]
+
+
+def _gain_interval_text(usefulness: Usefulness, evidence: Evidence) -> str:
+    aim = usefulness.aim
+    low, high = usefulness.gain or (math.nan, math.nan)
+    text = _gain_text(usefulness)
+    level = f"{100 * evidence.confidence:.6g}%, by resampling"
+    return f"{text} The gain lies between {aim.text(low)} and {aim.text(high)} ({level})."
+
+
+def _are_mostly_false(alarms: Alarms) -> bool:
+    return alarms.precision is not None and alarms.precision < 0.5
+
+
+def _alarm_finding(alarms: Alarms) -> Finding | None:
+    """Return that most alarms are false, which both error rates together do not show."""
+    precision = alarms.precision
+    if precision is None or not _are_mostly_false(alarms):
         return None
     base = 100 if precision >= 0.0095 else 1000
     text = f"Of {base:,} alarms about {base - round(base * precision):,} are false."
@@ -281,123 +747,185 @@ def _false_alarms(evidence: Evidence) -> Finding | None:
     return Finding("alarms", "caution", "Most alarms are false", text, advice)
 
 
-def judge_rows(
-    certificate: Certificate, names: Sequence[str], floors: Sequence[Floor], whose: dict[str, str]
-) -> Finding:
-    """Say whether rows are too few for the goal, else what the smallest class can show at best.
+def _row_finding(diagnosis: Diagnosis, evidence: Evidence) -> Finding | None:
+    names = (evidence.names.negatives, evidence.names.positives)
+    of_class = {"specificity": names[0], "recall": names[1]}
+    name = names[diagnosis.rows.place]
+    if evidence.is_clustered:
+        name = f"clusters of {name}"
+        return row_finding(diagnosis.rows, name, {}, "clusters", diagnosis.asks_for_rows)
+    return row_finding(diagnosis.rows, name, of_class, "rows", diagnosis.asks_for_rows)
 
-    `whose` names the rows of each floor on one class.
+
+def row_finding(
+    rows: RowCount, name: str, of_class: dict[str, str], unit: str, asks_for_rows: bool
+) -> Finding | None:
+    """Return whether rows are too few for the goal, else what the smallest class can show.
+
+    `of_class` names the rows of each floor on one class. That there are enough rows is not said
+    where something else asks for more.
     """
-    i, n = int(np.argmin(certificate.n_samples)), min(certificate.n_samples)
-    if not n:
-        none = "Nothing can be shown of a class without rows."
-        return Finding("rows", "bad", f"There are no {names[i]}", none, f"Add {names[i]}.")
     text = (
-        f"With {n:,} {names[i]}, no error rate below {at_most(certificate.floors[i])} can be "
-        "shown, even without a single error."
+        f"With {rows.n:,} {name}, no error rate below {at_most(rows.least_bound)} can be shown, "
+        "even without a single error."
     )
-    parts = len(names) if certificate.joint else max(len(floors), 1)
-    confidence = 1 - (1 - certificate.confidence) / parts
-    needed = rows_needed(0.05, confidence if certificate.joint else certificate.confidence)
-    advice = (
-        f"For a claim of at most 5%, collect {needed:,} or more {names[i]} and keep them for a "
-        "test."
-    )
-    few = f"There are few {names[i]}"
-    found = grade(
-        "rows",
-        certificate.floors[i],
-        text,
-        (0.05, "good", "There are enough rows", ""),
-        (0.2, "caution", few, advice),
-        (1.0, "bad", few, advice),
-    )
-    # A cap is used up, so no number of rows proves it.
-    unproved = [f for f in floors if f.state == State.REACHED and f.shown and f.name != "flagged"]
-    if not unproved or found.level == "bad":
-        return found
-    floor, units = unproved[0], "rows" if certificate.n_clusters is None else "clusters"
-    advice = f"More {units} are needed to prove it."
-    if floor.name in whose:
-        with suppress(InvalidInputError):  # what is seen is too close to the goal
-            needed = rows_needed(1 - floor.asked, confidence, wrong_share=1 - floor.reached)
-            advice = f"At this rate {needed:,} {whose[floor.name]} in a test would prove it."
-    text = (
-        f"What is seen, {percent(floor.reached)}, keeps the goal of {100 * floor.asked:.6g}%; "
-        f"its bound, {at_least(floor.shown or 0.0)}, does not. {advice}"
-    )
-    title = f"There are too few {whose.get(floor.name, units)} to prove the goal"
-    return Finding("rows", "caution", title, text, advice)
-
-
-def _stability(evidence: Evidence) -> Finding | None:
-    """Say whether other rows of the same kind would have moved the boundary the same way."""
-    if evidence.interval is None:
+    if rows.is_very_few or (not rows.is_enough and rows.unproved is None):
+        level: Level = "bad" if rows.is_very_few else "caution"
+        advice = (
+            f"For a claim of at most 5%, collect {rows.needed:,} or more {name} and keep them for "
+            "a test."
+        )
+        if rows.chose_threshold:
+            text = f"{text[:-1]}: part of the confidence pays for the choice of the threshold."
+            advice = (
+                f"For a claim of at most 5%, keep {rows.needed:,} or more {name} for a test of "
+                "their own."
+            )
+        return Finding("rows", level, f"There are few {name}", text, advice)
+    if rows.unproved is not None:
+        return _unproved_finding(rows, rows.unproved, of_class, unit)
+    if asks_for_rows:
         return None
-    low, high = evidence.interval
+    title = f"There are enough {name} to show an error rate of 5%"
+    return Finding("rows", "good", title, text)
+
+
+def _unproved_finding(rows: RowCount, item: Floor, of_class: dict[str, str], unit: str) -> Finding:
+    advice = f"More {unit} are needed to prove it."
+    name = of_class.get(item.name, unit)
+    if rows.needed_for_floor is not None:
+        advice = f"At this rate {rows.needed_for_floor:,} {name} in a test would prove it."
+    text = (
+        f"What is seen, {percent(item.reached)}, keeps the goal of {100 * item.asked:.6g}%; its "
+        f"bound, {at_least(item.shown or 0.0)}, does not. {advice}"
+    )
+    return Finding("rows", "caution", f"There are too few {name} to prove the goal", text, advice)
+
+
+def _shift_finding(shift: Shift | None) -> Finding | None:
+    """Return whether other rows of the same kind would have moved the threshold the same way."""
+    if shift is None:
+        return None
     text = (
         "With other rows of the same kind, the threshold would mostly have fallen between "
-        f"{number(low)} and {number(high)}."
+        f"{number(shift.low)} and {number(shift.high)}."
     )
-    own = evidence.old_threshold
-    if low <= own <= high and evidence.boundary.threshold != own:
-        text = f"{text} The model's own threshold lies inside, so the shift may be chance."
-        title = "The shift is uncertain"
-        return Finding("stability", "caution", title, text, "Collect more rows.")
+    if shift.is_uncertain:
+        text = f"{text} {capitalise(OWN)} lies inside, so the shift may be chance."
+        advice = "Choose the threshold on more rows."
+        return Finding("stability", "caution", "The shift is uncertain", text, advice)
+    if shift.own_threshold is None:
+        return Finding("stability", "good", "Where the threshold falls is known", text)
     return Finding("stability", "good", "The direction of the shift is stable", text)
 
 
-def _calibration(evidence: Evidence) -> Finding | None:
-    """Compare the model's own probabilities with outcomes, in groups of about equal size."""
-    if evidence.details.probability is None:
+def _calibration_finding(found: Calibration | None, evidence: Evidence) -> Finding | None:
+    """Return whether the model's own probabilities come true."""
+    if found is None:
         return None
-    said, true = np.asarray(evidence.details.probability), evidence.rows.is_positive
-    count = int(np.clip(len(said) // _FEWEST_ROWS, 1, _MOST_GROUPS))
-    off = 0
-    for group in np.array_split(np.argsort(said, kind="stable"), count):
-        band = error_band(true[group].sum(), len(group), evidence.confidence)
-        off += not band.low <= said[group].mean() <= band.high
     text = (
-        f"On average the model's own probability is {percent(float(said.mean()))}, and "
-        f"{percent(float(true.mean()))} are {evidence.names.positives}."
+        f"On average the model's own probability is {percent(found.mean)}, and "
+        f"{percent(found.share)} are {evidence.names.positives}."
     )
-    if off == 0:
+    if found.n_off == 0:
         return Finding("calibration", "good", "Its probabilities come true", text)
-    text = f"{text} In {off} of {count} groups of rows they do not come true."
+    text = f"{text} In {found.n_off} of {found.n_groups} groups of rows they do not come true."
     advice = "Read its probabilities as a ranking, or calibrate the model."
     return Finding("calibration", "caution", "Its probabilities are off", text, advice)
 
 
-def _zone(zone: Zone, evidence: Evidence) -> dict[str, Any]:
-    """Count rows on either side of a zone, and say who is decided and who is left to a person."""
-    names, unit, scores = evidence.names, evidence.names.unit, evidence.scores
-    unsure, wrong = zone.is_unsure(scores), (scores > zone.high, scores <= zone.low)
-    called = ((names.negatives, names.positive), (names.positives, names.negative))
-    left, sides = [], []
-    for i, (who, other) in enumerate(called):
-        mine = evidence.rows.is_positive == bool(i)
-        left.append(float(unsure[mine].mean()))
-        sides.append(
-            f"Of {who}, {wrong[i][mine].sum():,} of {mine.sum():,} are called {other} here; a "
-            f"person must decide {percent(left[i])}."
+def _doubt_finding(diagnosis: Diagnosis, evidence: Evidence) -> Finding | None:
+    """Return what was doubtful when the threshold was chosen."""
+    if not diagnosis.doubts:
+        return None
+    text = " ".join(status.value for status in diagnosis.doubts)
+    is_solved = all(status.solved for status in diagnosis.doubts)
+    level: Level = "caution" if is_solved else "bad"
+    text = _on_deciding_rows(text, evidence)
+    return Finding("status", level, "The threshold needs a second look", text)
+
+
+# --- The comparison with other methods ------------------------------------------------------------
+
+
+def lead_text(lead: Lead | None, evidence: Evidence) -> str | None:
+    """Return how far ours is from the best of the other methods."""
+    if lead is None:
+        return None
+    aim = Aim(evidence)
+    names = evidence.names
+    text = "Counted by row. " if evidence.is_clustered else ""
+    if not lead.is_common_goal:
+        text += "The others may have had another goal. "
+    if aim.floors is not None:
+        text += (
+            f"{lead.n_keeping} of {lead.n_others} reach this one on these rows; ours "
+            f"{'does' if lead.ours_keeps else 'does not'}. "
         )
+    if lead.best is None or lead.ours is None or lead.theirs is None:
+        return text.strip()
+    place = "level with"
+    if lead.ours != lead.theirs:
+        place = "ahead of" if aim.is_better(lead.ours, lead.theirs) else "behind"
+    found = f"{_difference_text(lead.more_found, lead.n_positive)} {names.positives}"
+    flagged = f"{_difference_text(lead.more_flagged, lead.n_negative)} {names.negatives}"
+    text += (
+        f"By {aim.title}, ours is {place} {lead.best}: {aim.text(lead.ours)} against "
+        f"{aim.text(lead.theirs)}. Ours finds {found} and flags {flagged}."
+    )
+    if lead.interval is None:
+        return f"{text} Rows of one cluster are alike, so the difference may be chance."
+    if lead.interval[0] <= 0 <= lead.interval[1]:
+        chance = f"may be chance ({100 * evidence.confidence:.6g}%, by resampling)"
+        return f"{text} On the same cases the difference {chance}."
+    if aim.floors is not None and place == "behind":
+        return f"{text} But none of these guarantees the goal."
+    return text
+
+
+def _difference_text(more: int, total: int) -> str:
+    return f"{abs(more):,} {'fewer' if more < 0 else 'more'} of {total:,}"
+
+
+# --- The unsure zone ------------------------------------------------------------------------------
+
+
+def zone_facts(zone: Zone, evidence: Evidence) -> dict[str, Any]:
+    """Return who is decided on either side of a zone, and who is left to a person."""
+    names = evidence.names
+    scores = evidence.scores
+    is_unsure = zone.is_unsure(scores)
+    is_positive = evidence.rows.is_positive
+    left = (float(is_unsure[~is_positive].mean()), float(is_unsure[is_positive].mean()))
+    sides = [
+        _zone_side(names.negatives, names.positive, scores[~is_positive] > zone.high, left[0]),
+        _zone_side(names.positives, names.negative, scores[is_positive] <= zone.low, left[1]),
+    ]
     between = (1 - evidence.prevalence) * left[0] + evidence.prevalence * left[1]
     limits = []
     if math.isfinite(zone.low):
         limits.append(f"up to {number(zone.low)} are called {names.negative}")
     if math.isfinite(zone.high):
         limits.append(f"above {number(zone.high)} are called {names.positive}")
-    told = f"{unit[:1].upper()}{unit[1:]} with a score {' and '.join(limits)}. "
-    told = told if limits else "There are too few rows to decide safely. "
-    person = f"A person must decide {percent(between)} of {unit}."
+    text = "There are too few rows to decide safely. "
+    if limits:
+        text = f"{capitalise(names.unit)} with a score {' and '.join(limits)}. "
+    person = f"A person must decide {percent(between)} of {names.unit}."
     if zone.low == zone.high:
-        person = "No person is needed: one threshold keeps both promises."
+        person = "No person is needed: one threshold keeps both guarantees."
     return {
         "low": zone.low,
         "high": zone.high,
         "unsure": between,
         "found_on": zone.n_samples,
-        "sentence": f"{told}{person}",
+        "sentence": f"{text}{person}",
         "sides": sides,
         "promise": zone.message,
     }
+
+
+def _zone_side(who: str, other: str, is_wrong: np.ndarray, left: float) -> str:
+    return (
+        f"Of {who}, {is_wrong.sum():,} of {len(is_wrong):,} are called {other} here; a person must "
+        f"decide {percent(left)}."
+    )

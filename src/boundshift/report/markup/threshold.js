@@ -2,6 +2,7 @@
 (function () {
   const { data, at, write, percent, atMost, atLeast, count } = report;
   const slider = at("slider");
+  const toOwn = at("to-own"); // not there if the model's own threshold is not known
 
   function paint(id, share, bound) {
     const wrong = Math.round(100 * share);
@@ -75,7 +76,7 @@
     write("readout", said);
     slider.setAttribute("aria-valuetext", said);
     at("to-shifted").setAttribute("aria-pressed", String(shifted));
-    at("to-own").setAttribute("aria-pressed", String(stop === data.own));
+    if (toOwn) { toOwn.setAttribute("aria-pressed", String(stop === data.own)); }
   }
 
   report.go = function (stop) {
@@ -106,7 +107,7 @@
 
   slider.addEventListener("input", () => goByHand(Number(slider.value)));
   at("to-shifted").addEventListener("click", () => goByHand(data.shifted.stop));
-  at("to-own").addEventListener("click", () => goByHand(data.own));
+  if (toOwn) { toOwn.addEventListener("click", () => goByHand(data.own)); }
   document.querySelectorAll(".chart.drag").forEach(follow);
   report.go(data.shifted.stop);
 })();
