@@ -5,6 +5,7 @@ from boundshift._boundary import find_boundary as find_boundary
 from boundshift._classifier import BoundShiftClassifier as BoundShiftClassifier
 from boundshift._groups import GroupBoundaries as GroupBoundaries
 from boundshift._groups import find_boundaries as find_boundaries
+from boundshift._metric_intervals import metric_intervals as metric_intervals
 from boundshift._promises.certificate import Certificate as Certificate
 from boundshift._promises.certify import certify as certify
 from boundshift._promises.comparison import BoundaryComparison as BoundaryComparison

@@ -36,6 +36,7 @@ ROOMS = [
     "models",
     "_classifier",
     "metrics",
+    "_metric_intervals",
     "_view",
     "plots",
     "report",
