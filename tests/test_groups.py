@@ -1,5 +1,7 @@
 """Boundaries by group: their formula, and that shrinkage helps small groups."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -17,6 +19,7 @@ from boundshift import (
 )
 from boundshift._scores import ScoreSample
 from boundshift.curves import Empirical
+from boundshift.rules import GMean, as_rule
 
 
 def draw(rng, sizes, gap=2.0, share=0.2):
@@ -56,6 +59,64 @@ def test_claims_are_the_mixed_curves_and_no_other_cut_is_better(rows):
             n = np.sum(y[mine] == 1)
             mixed = n / (n + 30) * own(here)[1] + 30 / (n + 30) * everyone(here)[1]
             assert found[group].errors[1] == pytest.approx(mixed[0])
+
+
+@pytest.mark.parametrize("rule", ["sum", "minimax", GMean(tolerance=0)])
+@pytest.mark.parametrize(("curve", "digits"), [(Empirical(), 9), (Empirical(), 1), (Smoothed(), 1)])
+def test_no_gap_between_scores_of_all_rows_is_better(curve, digits, rule):
+    y, s, by = draw(np.random.default_rng(4), {"a": 3000, "b": 900, "c": 60}, gap=1.0)
+    s = s.round(digits)
+    sample = ScoreSample.from_labels(y, s)
+    edges = np.unique(s)
+    edges = np.concatenate([[edges[0] - 1], edges, [edges[-1] + 1]])
+    gaps = (edges[1:] + edges[:-1]) / 2
+    everyone = curve.errors(sample)(gaps)
+    for group, boundary in find_boundaries(y, s, by, curve=curve, rule=rule).items():
+        own_sample = ScoreSample.from_labels(y[by == group], s[by == group])
+        # Scores that repeat among all rows repeat in each group, too.
+        own_errors = curve.errors(replace(own_sample, given_atoms=sample.atoms))(gaps)
+        claims = []
+        for n, own, common in zip(own_sample.n_samples, own_errors, everyone, strict=True):
+            claims.append(n / (n + 20) * own + 20 / (n + 20) * common)
+        values = as_rule(rule).value(*claims, own_sample.n_samples)
+        assert boundary.loss == pytest.approx(values.min(), abs=1e-12)
+
+
+class Counting(Empirical):
+    """A curve that counts the thresholds at which it is evaluated, and on how many samples."""
+
+    evaluated = 0
+    samples = 0
+
+    def errors(self, sample):
+        Counting.samples += 1
+        return super().errors(sample)
+
+    def bound(self, wrong, n):
+        Counting.evaluated += np.size(wrong)
+        return super().bound(wrong, n)
+
+
+def test_a_group_costs_the_same_whatever_the_number_of_other_groups(monkeypatch):
+    evaluated = {}
+    for n_groups in (10, 80):
+        monkeypatch.setattr(Counting, "evaluated", 0)
+        monkeypatch.setattr(Counting, "samples", 0)
+        sizes = {f"g{k}": 100 for k in range(n_groups)}
+        y, s, by = draw(np.random.default_rng(5), sizes)
+        find_boundaries(y, s, by, curve=Counting(), rule="sum")
+        evaluated[n_groups] = Counting.evaluated / n_groups
+        # The common boundary, the common curve, and each group.
+        assert Counting.samples <= n_groups + 2
+    assert evaluated[80] < 2 * evaluated[10]
+
+
+def test_a_cap_on_flagged_rows_holds_in_each_group_as_counted(rows):
+    y, s, by = rows
+    found = find_boundaries(y, s, by, rule=Floors(flagged=0.1))
+    for group, boundary in found.items():
+        own = s[by == group]
+        assert np.sum(own > boundary.threshold) == len(own) // 10
 
 
 @pytest.mark.parametrize("curve", [None, "empirical", "clopper-pearson"])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,8 +15,9 @@ from boundshift._boundary import choose_claims, decide
 from boundshift._result.boundary import Boundary, restate
 from boundshift._result.records import Record
 from boundshift._scores import Scale, Scores, ScoreSample
-from boundshift._search import ErrorsAt, Found, search_gaps, search_line
+from boundshift._search import ErrorsAt, Found, gap_edges, middle, search_line
 from boundshift._status import Status
+from boundshift._typing import FloatArray
 from boundshift._validation import as_column, as_known_scores, as_positive, as_rows, count_missing
 from boundshift.curves import CountCurve, ErrorCurve, SupportRadius
 from boundshift.curves._base import Claim, ConfidenceCurve, PairCurve
@@ -24,6 +26,14 @@ from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Floors, Rule
 
 _BY = "Pass the column that names the group of each row."
+_LACKS_A_CLASS = (
+    "Group {!r} has no rows of one class, so nothing can be guaranteed for it, and the common "
+    "boundary is used. Collect rows of both classes in this group."
+)
+# Runs of gaps that are bounded together.
+_RUNS = 256
+# Values this close to the minimum are equal to it.
+_FLAT = 1e-12
 
 
 @dataclass(frozen=True)
@@ -80,8 +90,8 @@ class GroupBoundaries(Record, Mapping[Any, Boundary]):
         """
         scores = as_known_scores(as_column("y_score", y_score, "Pass one score for each row."))
         groups, codes = _encode(as_column("by", by, _BY, len(scores)))
-        found = [self.boundaries.get(group, self.common).threshold for group in groups]
-        is_positive = scores > np.array(found)[codes]
+        thresholds = [self.boundaries.get(group, self.common).threshold for group in groups]
+        is_positive = scores > np.array(thresholds)[codes]
         return np.asarray(np.array(self.common.labels)[is_positive.astype(np.intp)])
 
 
@@ -113,8 +123,8 @@ def find_boundaries(
         As in :func:`~boundshift.find_boundary`.
     rows : float, default=20
         The number m of rows of a class at which the group's own rows and all rows have equal
-        weight; 0 does not shrink. Promised floors and the paper's method never shrink: no promise
-        can be borrowed.
+        weight; 0 does not shrink. Guaranteed floors, caps on flagged rows and the paper's method
+        are never shrunk: they must hold for the group's own rows.
     scale : {"auto", "probability", "raw"}, default="auto"
         As in :func:`~boundshift.find_boundary`. All rows together tell whether scores are
         probabilities, so that groups and common boundary are on one scale.
@@ -150,53 +160,83 @@ def find_boundaries(
     {'small': 1.7, 'large': 1.1}
     """
     curve, rule = choose_claims(curve, rule)
-    m = as_positive("rows", rows, "Use 20, or 0 for no shrinkage.", zero=True)
-    if isinstance(curve, ConfidenceCurve | SupportRadius):
-        m = 0.0
+    weight = as_positive("rows", rows, "Use 20, or 0 for no shrinkage.", zero=True)
+    is_capped = isinstance(rule, Floors) and rule.flagged is not None
+    if is_capped or isinstance(curve, ConfidenceCurve | SupportRadius):
+        weight = 0.0
     is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=rule.symmetric)
-    given = as_column("by", by, _BY, len(scores))
-    if count_missing(given):
-        raise InvalidInputError(
-            "`by` must name the group of every row, got missing ones. Drop those rows, or give "
-            "them a group of their own."
-        )
+    groups, codes = _encode(_as_groups(by, len(scores)))
     everyone = ScoreSample.from_rows(is_positive, scores, labels).on_scale(scale)
     common = decide(everyone, curve, rule)
-    share, units = is_positive.mean(), everyone.from_units(scores)
+    shrunk_curve = _Shrunk(curve, everyone, weight)
+    samples = _split(everyone, everyone.from_units(scores), 2 * codes + is_positive, len(groups))
     boundaries = {}
-    groups, codes = _encode(given)
-    for code, group in enumerate(groups):
-        rows_of = [(codes == code) & (is_positive == side) for side in (False, True)]
-        negative, positive = (Scores(np.sort(units[mine])) for mine in rows_of)
-        sample, boundary = replace(everyone, negative=negative, positive=positive), common
-        if all(sample.n_samples) and m:
-            mixed = (positive.n + m * share) / (sum(sample.n_samples) + m)
-            found = decide(sample, _Shrunk(curve, everyone, m), rule.at_prevalence(float(mixed)))
-            boundary = replace(found, curve=curve, rule=rule)
+    for group, sample in zip(groups, samples, strict=True):
+        if all(sample.n_samples) and weight:
+            group_rule = rule.at_prevalence(shrunk_curve.prevalence(sample))
+            boundary = decide(sample, shrunk_curve, group_rule)
+            boundaries[group] = replace(boundary, curve=curve, rule=rule)
         elif all(sample.n_samples):
-            boundary = decide(sample, curve, rule)
+            boundaries[group] = decide(sample, curve, rule)
         elif isinstance(curve, ConfidenceCurve):
-            why = (
-                f"Group {group!r} lacks rows of a class, so nothing can be promised of it; the "
-                "common boundary stands in. Collect rows of both classes there."
-            )
-            boundary = restate(common, Status.UNMET, why)
-        boundaries[group] = boundary
-    doubts = [(group, b) for group, b in boundaries.items() if b.needs_a_look]
-    if doubts:
-        group, boundary = doubts[0]
-        warnings.warn(
-            f"The boundaries of {len(doubts)} of {len(boundaries)} groups need a second look. "
-            f"First, {group!r}: {boundary.message}",
-            BoundaryWarning,
-            stacklevel=2,
+            boundaries[group] = restate(common, Status.UNMET, _LACKS_A_CLASS.format(group))
+        else:
+            boundaries[group] = common
+    _warn_of_groups(boundaries)
+    return GroupBoundaries(boundaries, common, weight)
+
+
+def _as_groups(by: ArrayLike, n_rows: int) -> NDArray[Any]:
+    groups = as_column("by", by, _BY, n_rows)
+    if count_missing(groups):
+        raise InvalidInputError(
+            "`by` must name the group of every row, but some are missing. Drop those rows, or "
+            "give them a group of their own."
         )
-    return GroupBoundaries(boundaries, common, m)
+    return groups
+
+
+def _encode(groups: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+    """Return the distinct groups in order of appearance, and the number of each row's group."""
+    names = groups.tolist()
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return list(numbers), np.fromiter(map(numbers.__getitem__, names), np.intp, len(names))
+
+
+def _split(
+    everyone: ScoreSample, scores: FloatArray, cells: NDArray[np.intp], n_groups: int
+) -> Iterator[ScoreSample]:
+    """Yield the sample of each group; cell 2g + c holds the rows of class c in group g."""
+    # Small integers are sorted in linear time.
+    order = np.argsort(cells.astype(np.min_scalar_type(2 * n_groups)), kind="stable")
+    ends = np.cumsum(np.bincount(cells, minlength=2 * n_groups)).tolist()
+    by_cell = scores[order]
+    start = 0
+    for end_of_negatives, stop in zip(ends[::2], ends[1::2], strict=True):
+        negative = Scores(np.sort(by_cell[start:end_of_negatives]))
+        positive = Scores(np.sort(by_cell[end_of_negatives:stop]))
+        yield replace(everyone, negative=negative, positive=positive)
+        start = stop
+
+
+def _warn_of_groups(boundaries: dict[Any, Boundary]) -> None:
+    doubtful = [group for group, boundary in boundaries.items() if boundary.needs_a_look]
+    if doubtful:
+        first = doubtful[0]
+        warnings.warn(
+            f"The boundaries of {len(doubtful)} of {len(boundaries)} groups need a second look. "
+            f"The first is {first!r}: {boundaries[first].message}",
+            BoundaryWarning,
+            stacklevel=3,
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class _Shrunk(ErrorCurve):
-    """A curve of a group's rows, shrunk towards the same curve of all rows."""
+    """The curve of a group's rows, shrunk towards the same curve of all rows.
+
+    What belongs to all rows is computed once, whatever the number of groups.
+    """
 
     name = "shrunk"
     claim = Claim.AVERAGE_CASE
@@ -205,26 +245,97 @@ class _Shrunk(ErrorCurve):
     everyone: ScoreSample
     rows: float
 
+    @cached_property
+    def _common_errors(self) -> ErrorsAt:
+        return self.own.errors(self.everyone)
+
+    @cached_property
+    def _gaps(self) -> _Gaps:
+        return _Gaps.between(self.everyone, smooth=isinstance(self.own, PairCurve))
+
+    @cached_property
+    def _bends(self) -> FloatArray | None:
+        return self.own.bends(self.everyone) if isinstance(self.own, PairCurve) else None
+
+    def prevalence(self, sample: ScoreSample) -> float:
+        """Return the proportion of positives in a group, shrunk towards that of all rows."""
+        common = self.everyone.positive.n / sum(self.everyone.n_samples)
+        return float((sample.positive.n + self.rows * common) / (sum(sample.n_samples) + self.rows))
+
     def errors(self, sample: ScoreSample) -> ErrorsAt:
-        own, common = self.own.errors(sample), self.own.errors(self.everyone)
-        return shrunk(own, common, sample.n_samples, self.rows)
+        """Return the function from boundaries to the claimed error rates (negative, positive)."""
+        return shrunk(self.own.errors(sample), self._common_errors, sample.n_samples, self.rows)
 
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
-        bends, every_gap = None, False
-        if isinstance(self.own, PairCurve):
-            # What repeats among all rows is an atom of the group, too.
+        has_atoms = isinstance(self.own, PairCurve) and len(self.everyone.atoms) > 0
+        if has_atoms:
+            # A score that repeats among all rows is an atom of the group, too.
             sample = replace(sample, given_atoms=self.everyone.atoms)
-            bends, every_gap = self.own.bends(self.everyone), len(sample.atoms) > 0
-        errors = self.errors(sample)
-        if isinstance(self.own, CountCurve):
-            # The share flagged does not grow with both errors, so every gap is a candidate.
-            every_gap = isinstance(rule, Floors) and rule.flagged is not None
-        if every_gap or isinstance(self.own, CountCurve):
-            return search_gaps(errors, rule, sample, self.everyone, smooth=every_gap)
-        return search_line(errors, rule, sample, bends)
+        if has_atoms or isinstance(self.own, CountCurve):
+            return _search_shared_gaps(self.errors(sample), rule, sample, self._gaps)
+        return search_line(self.errors(sample), rule, sample, self._bends)
 
 
-def _encode(groups: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
-    known: dict[Any, int] = {}
-    codes = np.array([known.setdefault(group, len(known)) for group in groups.tolist()], np.intp)
-    return list(known), codes
+class _Gaps(NamedTuple):
+    """The gaps between the scores of all rows, and where the errors in each are evaluated."""
+
+    edges: FloatArray
+    places: FloatArray
+
+    @classmethod
+    def between(cls, everyone: ScoreSample, *, smooth: bool) -> _Gaps:
+        edges = gap_edges(everyone)
+        if not smooth:
+            return cls(edges, edges[:-1])
+        margin = everyone.spread / 16 or abs(edges[1]) or 1.0
+        edges[0] = edges[1] - margin
+        edges[-1] = edges[-2] + margin
+        middles = edges[:-1] + np.diff(edges) / 2
+        return cls(edges, np.where(middles < edges[1:], middles, edges[:-1]))
+
+
+def _search_shared_gaps(errors: ErrorsAt, rule: Rule, sample: ScoreSample, gaps: _Gaps) -> Found:
+    """Return the best gap between scores of all rows, by branch and bound.
+
+    The negative class's error falls and the positive one's rises with the boundary, and every rule
+    grows with both. So over a run of gaps the rule is at least its value at the negative error of
+    the last gap and the positive error of the first. Runs that cannot hold the minimum are
+    dropped, so of the many gaps of all rows, each group evaluates few.
+    """
+    edges = gaps.edges
+    first = np.array([0])
+    last = np.array([len(gaps.places) - 1])
+    least = np.inf
+    while True:
+        inside = (first + last) // 2
+        negative, positive = errors(gaps.places[np.concatenate([first, inside, last])])
+        n_runs = len(first)
+        tried = slice(n_runs, 2 * n_runs)
+        values = rule.value(negative[tried], positive[tried], sample.n_samples)
+        bounds = rule.value(negative[2 * n_runs :], positive[:n_runs], sample.n_samples)
+        least = min(least, float(values.min()))
+        kept = bounds <= least + _FLAT * max(abs(least), 1.0)
+        first = first[kept]
+        last = last[kept]
+        if np.array_equal(first, last):
+            break
+        first, last = _cut_runs(first, last, max(2, _RUNS // len(first)))
+    plateaus = np.split(first, np.flatnonzero(np.diff(first) > 1) + 1)
+    widest = max(plateaus, key=lambda run: edges[run[-1] + 1] - edges[run[0]])
+    low = float(edges[widest[0]])
+    high = float(edges[widest[-1] + 1])
+    threshold = middle(low, high)
+    claims = errors(np.array([threshold]))
+    value = float(rule.value(*claims, sample.n_samples)[0])
+    return Found(threshold, (low, high), (float(claims[0][0]), float(claims[1][0])), value)
+
+
+def _cut_runs(
+    first: NDArray[np.intp], last: NDArray[np.intp], n_parts: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return runs cut into parts of nearly equal length; a run of few gaps gives fewer parts."""
+    size = (last - first + 1)[:, None]
+    starts = first[:, None] + size * np.arange(n_parts) // n_parts
+    ends = first[:, None] + size * np.arange(1, n_parts + 1) // n_parts - 1
+    is_filled = starts <= ends
+    return starts[is_filled], ends[is_filled]
