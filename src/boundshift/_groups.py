@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from boundshift._boundary import choose_claims, decide
 from boundshift._result.boundary import Boundary, restate
 from boundshift._result.records import Record
+from boundshift._result.sql import group_expression
 from boundshift._scores import Scale, Scores, ScoreSample
 from boundshift._search import ErrorsAt, Found, gap_edges, middle, search_line
 from boundshift._status import Status
@@ -93,6 +94,40 @@ class GroupBoundaries(Record, Mapping[Any, Boundary]):
         thresholds = [self.boundaries.get(group, self.common).threshold for group in groups]
         is_positive = scores > np.array(thresholds)[codes]
         return np.asarray(np.array(self.common.labels)[is_positive.astype(np.intp)])
+
+    def to_sql(
+        self, column: str | Sequence[str], by: str | Sequence[str], *, dialect: str = "ansi"
+    ) -> str:
+        """Return an SQL expression for the label of a row, by the threshold of its group.
+
+        The common threshold decides rows of an unknown or missing group. The expression has a case
+        for each group. For thousands of groups, store the thresholds in a table and join it.
+
+        Parameters
+        ----------
+        column : str or sequence of str
+            Column of scores, as in :meth:`Boundary.to_sql`.
+        by : str or sequence of str
+            Column of groups, named in the same way.
+        dialect : str, default="ansi"
+            As in :meth:`Boundary.to_sql`.
+
+        Examples
+        --------
+        >>> from boundshift import find_boundaries
+        >>> y, s, site = [0, 0, 1, 1] * 9, [1, 2, 3, 4] * 9, ["a"] * 20 + ["b"] * 16
+        >>> boundaries = find_boundaries(y, s, by=site, curve="empirical")
+        >>> print(boundaries.to_sql("score", "site"))  # doctest: +NORMALIZE_WHITESPACE
+        CASE WHEN "score" > CASE "site" WHEN 'a' THEN 2.5000000000000000E+00
+                                        WHEN 'b' THEN 2.5000000000000000E+00
+                                        ELSE 2.5000000000000000E+00 END THEN 1
+             WHEN "score" <= CASE "site" WHEN 'a' THEN 2.5000000000000000E+00
+                                         WHEN 'b' THEN 2.5000000000000000E+00
+                                         ELSE 2.5000000000000000E+00 END THEN 0 END
+        """
+        thresholds = {group: boundary.threshold for group, boundary in self.boundaries.items()}
+        common = self.common
+        return group_expression(column, by, thresholds, common.threshold, common.labels, dialect)
 
 
 def find_boundaries(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import duckdb
 import jinja2
+import polars
 import pytest
 
 from tests.docs.pages import blocks, read, run
@@ -28,8 +29,10 @@ def names():
     return run(blocks(PAGE)[0], "sql.md")
 
 
-@pytest.mark.tool("SQL in nine dialects", "names['boundary'].to_sql(column, dialect=dialect)")
-@pytest.mark.parametrize("dialect", ["duckdb", "bigquery", "snowflake", "postgres", "sqlite"])
+@pytest.mark.tool("SQL in 13 dialects", "names['boundary'].to_sql(column, dialect=dialect)")
+@pytest.mark.parametrize(
+    "dialect", ["duckdb", "polars", "bigquery", "snowflake", "postgres", "sqlite"]
+)
 def test_the_page_shows_what_is_written(names, dialect):
     column = COLUMNS.get(dialect, "margin")
     assert shown("sql", dialect).strip() == names["boundary"].to_sql(column, dialect=dialect)
@@ -43,6 +46,14 @@ def test_sqlite_runs_it():
         found = connection.execute(f"SELECT {shown('sql', 'sqlite')} FROM scores").fetchall()
     connection.close()
     assert [row[0] for row in found] == EXPECTED
+
+
+def test_polars_runs_it():
+    scores = polars.DataFrame(
+        {"margin": [score for (score,) in [*ROWS, (float("nan"),)]]},
+    )
+    found = scores.select(polars.sql_expr(shown("sql", "polars")).alias("label"))
+    assert found["label"].to_list() == [*EXPECTED, None]
 
 
 def fill(connection):

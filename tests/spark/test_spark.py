@@ -1,13 +1,15 @@
 """Spark frames in a real session: the suite of all engines, vectors, labels, SQL."""
 
 import runpy
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from boundshift import find_boundary, streaming
+from boundshift import GroupBoundaries, find_boundary, streaming
+from tests.sql.test_databases import BOUNDARY, predict, values_around
 from tests.streaming.suite import EngineSuite, assert_same_boundary, parts_of, problem
 from tests.streaming.test_files import table_of
 
@@ -67,6 +69,33 @@ def test_sql_gives_the_labels_of_predict(spark, label, name):
     frame = spark.createDataFrame(rows, "score double").withColumnRenamed("score", name)
     found = frame.selectExpr(boundary.to_sql(name, dialect="spark")).collect()
     assert [row[0] for row in found] == expected
+
+
+@pytest.mark.parametrize("dialect", ["spark", "databricks"])
+@pytest.mark.parametrize(
+    ("kind", "column"),
+    [("double", "double"), ("float32", "float"), ("decimal", "decimal(18, 6)")],
+)
+def test_sql_gives_the_labels_of_predict_for_any_type_of_column(spark, dialect, kind, column):
+    for threshold in (0.0, -0.0, 0.1, 0.3, -2.7, 16777217.0, 123456.789):
+        boundary = replace(BOUNDARY, threshold=threshold)
+        values = values_around(threshold, kind)
+        frame = spark.createDataFrame([(value,) for value in values], f"score {column}")
+        found = frame.selectExpr(boundary.to_sql("score", dialect=dialect)).collect()
+        assert [label for (label,) in found] == predict(boundary, values)
+
+
+def test_sql_of_groups_gives_the_labels_of_predict(spark):
+    sites = GroupBoundaries(
+        {"A": replace(BOUNDARY, threshold=1.0), "it's": replace(BOUNDARY, threshold=2.0)},
+        BOUNDARY,
+        20.0,
+    )
+    rows = [(site, score) for site in ("A", "a", "it's", None) for score in (0.5, 1.0, 1.5, 9.0)]
+    expected = sites.predict([score for _, score in rows], np.array([site for site, _ in rows]))
+    frame = spark.createDataFrame(rows, "site string, score double")
+    found = frame.selectExpr(sites.to_sql("score", "site", dialect="spark")).collect()
+    assert [label for (label,) in found] == expected.tolist()
 
 
 @pytest.mark.usefixtures("spark")

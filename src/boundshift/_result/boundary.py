@@ -203,8 +203,9 @@ class Boundary(Record):
         column : str or sequence of str
             Name of the column of scores; ``("table", "score")`` for one with its table.
         dialect : str, default="ansi"
-            How the database writes names and texts: "ansi", "bigquery", "duckdb", "mysql",
-            "postgres", "snowflake", "spark", "sqlite" or "sqlserver".
+            How the database writes names and texts: "ansi", "bigquery", "clickhouse",
+            "databricks", "duckdb", "mysql", "polars" (for ``polars.sql_expr``), "postgres",
+            "snowflake", "spark", "sqlite", "sqlserver" or "trino".
 
         Returns
         -------
