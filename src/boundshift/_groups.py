@@ -231,7 +231,7 @@ def _as_groups(by: ArrayLike, n_rows: int) -> NDArray[Any]:
     return groups
 
 
-def _encode(groups: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
+def _encode(groups: NDArray[Any]) -> tuple[list[object], NDArray[np.intp]]:
     """Return the distinct groups in order of appearance, and the number of each row's group."""
     names = groups.tolist()
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
@@ -254,7 +254,7 @@ def _split(
         start = stop
 
 
-def _warn_of_groups(boundaries: dict[Any, Boundary]) -> None:
+def _warn_of_groups(boundaries: dict[object, Boundary]) -> None:
     doubtful = [group for group, boundary in boundaries.items() if boundary.needs_a_look]
     if doubtful:
         first = doubtful[0]

@@ -11,7 +11,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -71,7 +70,7 @@ DIALECTS = {
 def label_expression(
     column: str | Sequence[str],
     limits: tuple[float, float],
-    labels: tuple[Any, Any],
+    labels: tuple[object, object],
     dialect: str,
     *between: object,
 ) -> str:
@@ -91,9 +90,9 @@ def label_expression(
 def group_expression(
     column: str | Sequence[str],
     by: str | Sequence[str],
-    thresholds: Mapping[Any, float],
+    thresholds: Mapping[object, float],
     common: float,
-    labels: tuple[Any, Any],
+    labels: tuple[object, object],
     dialect: str,
 ) -> str:
     """Return the label by the threshold of the row's group, the common one for other groups."""
@@ -116,7 +115,7 @@ def _case(
     name: str,
     low: str | None,
     high: str | None,
-    labels: tuple[Any, Any],
+    labels: tuple[object, object],
     written: Dialect,
     *between: object,
 ) -> str:
