@@ -526,12 +526,13 @@ default="auto"
         is_linear = is_a(last, "sklearn", "LinearClassifierMixin")
         if not has_margins or not (is_linear or is_a(last, "sklearn", "MLPClassifier")):
             name = type(last).__name__
+            remedy = "Keep the BoundShiftClassifier itself."
             if isinstance(last, MeanOfModels):
                 name = f"a mean of {type(unwrap(last.estimators[0]).last).__name__}s"
+                remedy = "Fit with ensemble=False, or keep the BoundShiftClassifier itself."
             raise InvalidInputError(
                 "`estimator_` must be one linear model or MLPClassifier, scored by its own "
-                f"margins, for its intercept to carry the shift, got {name}. Fit with "
-                "ensemble=False, or keep the BoundShiftClassifier itself."
+                f"margins, for its intercept to carry the shift, got {name}. {remedy}"
             )
         offsets = self._offsets(class_columns(self.estimator_, self.classes_))
         if is_linear:
@@ -607,7 +608,7 @@ default="auto"
         >>> X, y = make_classification(2000, weights=[0.9], random_state=0)
         >>> shifted = BoundShiftClassifier(LogisticRegression()).fit(X[:1000], y[:1000])
         >>> shifted.report(X[1000:], y[1000:], names={"positive": "sick"})
-        Of 100 sick rows the shifted model is expected to miss ...
+        Out of 100 sick rows, the new threshold misses about ...
         """
         check_is_fitted(self)
         X, y = self._check_known(X, y)

@@ -114,7 +114,7 @@ SAME = [
     ["--recall-floor 1", "--recall-floor 100"],
     ["--capacity 0.125", "--capacity 50/400"],
     ["--capacity 0.2", "--capacity 20%"],
-    ["--rule f1 --prevalence 0.025", "--rule f1 --prevalence 2,5"],
+    ["--rule f1 --prevalence 0.025", "--rule f1 --prevalence 2,5%"],
     ["--zone 0.05,0.1", "--zone 5%,10%"],
     ["--zone 0.05,0.1", "--zone 0,05;0,1"],
     ["--costs 1,20", "--costs miss=20,alarm=1"],

@@ -40,9 +40,10 @@ threshold scores.csv --rule floors | --rule 'floors' | Floors(recall=0.9)
 threshold scores.csv --metric jacard | --metric must | Did you mean 'jaccard'?
 threshold scores.csv --rule sum --recall-floor 0.9 | only one of | --recall-floor
 threshold scores.csv --costs 1,-20 | --costs must be two positive | '1,-20' | miss=20,alarm=1
+threshold scores.csv --costs 1,nan | --costs must be two positive | '1,nan'
+threshold long.csv | must name the columns | 131,072 characters
 threshold scores.csv --costs cheap | two positive numbers | 'cheap' | miss=20,alarm=1
 threshold scores.csv --costs miss=20,alert=1 | two positive numbers | 'miss=20,alert=1'
-threshold scores.csv --recall-floor 900 | at most 1 | 900 | 0.9
 threshold scores.csv --rule f1 --prevalence 0 | --prevalence must be a positive | 0.001
 threshold scores.csv --prevalence 0.1 --rule g-mean | a rule that depends on it | 'g-mean'
 threshold scores.csv --then f1 | --then must go with a floor | --rule f1
@@ -63,6 +64,12 @@ report scores.csv --test-share 0.001 | must leave rows of class
 report scores.csv --test-share 0.5 --test scores.csv | --test must go without --test-share
 report beside.csv --by times | 2 to 12 different values
 report scores.csv --out table.csv | exists already | --force
+report scores.csv --out scores.csv --force | --out must not be a file that is read
+report scores.csv --out link.html --force | --out must not be a link | table.csv
+predict folder table.csv --out table.csv --force | --out must not be a file that is read
+predict folder table.csv --out folder/../table.csv --force | --out must not be a file that is read
+predict folder scores.csv --out link.csv --force | --out must not be a link | table.csv
+predict folder table.csv --out link.csv --force | --out must not be a file that is read
 fit table.csv --target il | no column 'il' | Did you mean 'ill'?
 fit table.csv --target age | Two classes | holds 60
 fit table.csv --encoding windoze | --encoding must be one that Python knows | 'windoze' | cp1252
@@ -96,6 +103,13 @@ threshold scores.csv --label ill
 threshold scores.csv --score risk --label ill --colour red
 threshold scores.csv --score risk --label ill --confidence high
 threshold scores.csv --score risk --label ill --recall-floor most
+threshold scores.csv --score risk --label ill --recall-floor 900
+threshold scores.csv --score risk --label ill --recall-floor 1.2
+threshold scores.csv --score risk --label ill --recall-floor nan
+threshold scores.csv --score risk --label ill --confidence 1.5
+report scores.csv --score risk --label ill --own nan
+predict folder table.csv --threshold nan
+predict folder table.csv --threshold inf
 predict folder table.csv --top 0
 fit table.csv
 """
@@ -140,6 +154,9 @@ def files(tmp_path, scores):
     write("infinite.csv", f"age,ill\ninf,no\n{ages}")
     (tmp_path / "folder").mkdir()
     write("folder/letter.txt", "dear diary")
+    write("long.csv", f'"{"a" * 140_000}",ill\n{rows}')
+    for link in ("link.csv", "link.html"):
+        (tmp_path / link).symlink_to("table.csv")
     return tmp_path
 
 

@@ -161,6 +161,29 @@ def check_new(path: Path, force: bool) -> None:
         )
 
 
+def check_output(path: Path, force: bool, *inputs: Path | None) -> None:
+    """Raise if a file may not be written: it is there, is read here, or is a link."""
+    check_new(path, force)
+    for source in inputs:
+        if source is not None and _is_same_file(path, source):
+            raise InvalidInputError(
+                f"--out must not be a file that is read here, got '{path}'. It is left as it is: "
+                "choose another name."
+            )
+    if path.is_symlink():
+        raise InvalidInputError(
+            f"--out must not be a link, got '{path}', which points to '{path.resolve()}'. Nothing "
+            "is written through it: name that file itself, or choose another name."
+        )
+
+
+def _is_same_file(path: Path, other: Path) -> bool:
+    try:
+        return not is_special(path) and path.samefile(other)
+    except OSError:
+        return False
+
+
 def visible(text: str) -> str:
     r"""Return a text in which control characters are escaped."""
     return _UNSEEN.sub(lambda found: ascii(found[0])[1:-1], text)

@@ -12,7 +12,7 @@ import typer
 
 from boundshift._app.cli import (
     app,
-    check_new,
+    check_output,
     command,
     in_options,
     print_json,
@@ -227,7 +227,7 @@ def predict(
         from boundshift._promises.zone import Zone
 
         check_writable(out)
-        check_new(out, force)
+        check_output(out, force, file, zone)
         limits = None if zone is None else Zone.from_json(zone.read_bytes())
         how: dict[str, Any] = {"keep": keep or (), "threshold": threshold, "top": top}
         found, notes = predict_table(folder, file, zone=limits, reading=reading, **how)
@@ -265,7 +265,7 @@ def report(
     apart what is certified and what is not.
     """
     with running() as show:
-        check_new(out, force)
+        check_output(out, force, file, test)
         ids = [] if cluster in (None, "none") else [cluster]
         if test_share is not None if test else ids:
             raise InvalidInputError(
@@ -441,7 +441,7 @@ def datasets(name: str | None = None, out: Path = Path("-"), force: bool = False
             print_table(names, describe_bundled())
             return
         check_writable(out)
-        check_new(out, force)
+        check_output(out, force)
         frame = load_table(name)
         write_frame(frame, out, new=not force)
         if str(out) != "-":

@@ -245,11 +245,14 @@ def _find_clusters(
             f"to be judged on, got {fewest}. Collect more. If rows of one are independent all the "
             "same, use --cluster none."
         )
+    learned = ""
+    if columns[name].spelling is not None:
+        learned = f" The model learns from '{name}', too; --drop '{name}' leaves it out."
     notes.append(
         f"'{name}' repeats ({len(ids):,} rows of {len(first):,})"
         f"{'' if is_sure else ', and may name people or cases'}: rows of one stay together, and "
         "error rates that are bounded are averages over them, each counting once. --cluster none "
-        "takes the rows as independent."
+        f"takes the rows as independent.{learned}"
     )
     return kept, y, ids, name, notes
 

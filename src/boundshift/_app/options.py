@@ -46,7 +46,8 @@ HELP = {
     "header_row": "Row of an Excel sheet that names the columns. Default: the first.",
     # What scores are
     "scores": "Whether the model has seen the rows.",
-    "own": "The model's own threshold. Default: 0.5 for probabilities, else 0.",
+    "own": "The model's own threshold, to compare with. Default: 0.5 if all scores lie from 0 to "
+    "1. Of other scores it is not known, and nothing is compared.",
     # The goal
     "curve": f"Claim on each class's error: {CURVES}. The last two are support as in the paper's "
     "text and in its tables. Default: the rule's own, else blend.",
@@ -85,7 +86,8 @@ HELP = {
     "exit_code": "Exit with 3 if there is an alarm.",
     "out": "File or folder to write; of tables - is standard output.",
     "as_json": "Print JSON for machines.",
-    "force": "Replace what is there.",
+    "force": "Replace what is there, but never a file that is read or a link.",
+    "fit force": "Replace a folder that holds an earlier fit and nothing else.",
 }
 """Options by parameter, or by command and parameter where they differ."""
 _RANGES = {"seed": (0, 2**32 - 1), "top": (1, None)}
@@ -102,6 +104,8 @@ def find_option(command: str, name: str, default: Any) -> Any:
         how["metavar"] = how["help"].split()[0].upper()
     if name.endswith(("_floor", "_share", "prevalence", "confidence")):
         how |= {"parser": read_share, "metavar": "SHARE"}
+    if name in ("threshold", "own"):
+        how |= {"parser": read_score, "metavar": "NUMBER"}
     if name in _RANGES:
         how["min"], how["max"] = _RANGES[name]
     if command == "fit" and name not in _FIRST.split():
@@ -159,18 +163,35 @@ class Roles:
 
 
 def read_number(text: str) -> float:
-    """Return a number written as 0.9, 0,9 or 90%; raise ValueError if it is none."""
+    """Return a finite number written as 0.9, 0,9 or 90%; raise ValueError if it is none."""
     number = float(text.strip().removesuffix("%").replace(",", "."))
+    if not math.isfinite(number):
+        raise ValueError(text)
     return number / 100 if "%" in text else number
 
 
+def read_score(text: str | float) -> float:
+    """Return a finite number of the command line, such as a threshold."""
+    try:
+        return read_number(str(text))
+    except ValueError:
+        raise typer.BadParameter(f"it must be a finite number, got '{text}'. Use 0.5.") from None
+
+
 def read_share(text: str | float) -> float:
-    """Return a share of the command line, where a number above 1 can only be a percent."""
+    """Return a share of the command line: 0.9, 90% or, as a whole number above 1, 90."""
     try:
         share = read_number(str(text))
     except ValueError:
         raise typer.BadParameter(f"it must be a share, got '{text}'. Use 0.9 or 90%.") from None
-    return share / 100 if 1 < share <= 100 and "%" not in str(text) else share
+    if share <= 1 or "%" in str(text):
+        return share
+    if share > 100 or not share.is_integer():
+        raise typer.BadParameter(
+            f"it must be a share from 0 to 1 or a percentage, got '{text}'. Use 0.9, or write "
+            f"{share:g}% if that is what you mean."
+        )
+    return share / 100
 
 
 def _read_pair(option: str, text: str, most: float, what: str) -> tuple[float, float]:

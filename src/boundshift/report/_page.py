@@ -154,8 +154,8 @@ def collect_facts(
     >>> scores = [rng.normal(3 * y - 2, 1) for _ in range(2)]
     >>> facts = collect_facts(y, scores[0], test=(y, scores[1]), names={"positive": "sick"})
     >>> print(facts["verdict"]["sentence"])
-    Of 100 sick rows the shifted model is expected to miss 14 instead of 20, in the long run at most
-    24.7% with 95% confidence. Of 1,000 rows, with 91 sick rows among them, it flags ...
+    Out of 100 sick rows, the new threshold misses about 14, in the long run at most 24.7% with 95%
+    confidence. Out of 1,000 rows, 91 of them sick rows, it flags ...
     """
     evidence = gather_evidence(
         y_true,

@@ -173,7 +173,7 @@ def _read_header(table: OpenTable) -> OpenTable:
     if first is None:
         raise _open_quote(table, head)
     delimiter = max(",;\t|", key=re.sub(r'"[^"]*"', "", first[0]).count)
-    names = next(csv.reader(io.StringIO(first[0], newline=""), delimiter=delimiter))
+    names = _read_names(table, first[0], delimiter)
     return replace(
         table,
         header=tuple(names),
@@ -182,6 +182,17 @@ def _read_header(table: OpenTable) -> OpenTable:
         head=head[first.end() :],
         delimiter=delimiter,
     )
+
+
+def _read_names(table: OpenTable, row: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader(io.StringIO(row, newline=""), delimiter=delimiter))
+    except csv.Error as error:  # a cell that is longer than csv reads
+        most = csv.field_size_limit()
+        raise InvalidInputError(
+            f"The first row of {table.name} must name the columns, each in at most {most:,} "
+            f"characters, and cannot be read so ({error}). Close its quotes, or add a row of names."
+        ) from error
 
 
 def _find_encoding(name: str, text: bytes) -> str:
