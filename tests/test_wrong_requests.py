@@ -85,7 +85,7 @@ WRONG = {
     ),
     "a promise by an estimate": (
         lambda: ask(curve="smoothed", rule=Floors(recall=0.8, confidence=0.9)),
-        "makes no promise",
+        "guarantees nothing",
     ),
     "two confidences": (
         lambda: ask(curve="clopper-pearson", rule=Floors(recall=0.8, confidence=0.9)),
@@ -251,5 +251,5 @@ def test_a_wrong_request_gets_a_sentence(wrong):
 def test_floors_that_contradict_are_answered_with_what_is_reached():
     found = ask(rule=Floors(recall=0.9, precision=0.9), curve="empirical")
     assert found.status is Status.UNMET
-    assert "is missed by" in found.message
-    assert "Relax recall or precision" in found.message
+    assert "instead of at least 0.9" in found.message
+    assert "Ask for another recall or precision" in found.message

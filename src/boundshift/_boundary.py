@@ -17,11 +17,12 @@ from boundshift._status import Status
 from boundshift._typing import FloatArray
 from boundshift._validation import are_signs, as_row_cost, as_rows, bad_weights, own_cost
 from boundshift.curves import Blend, ClopperPearson, CountCurve, Empirical, ErrorCurve, as_curve
-from boundshift.curves._base import ConfidenceCurve, PairCurve, Solution, status_of
+from boundshift.curves._base import PairCurve, Solution, status_of
 from boundshift.curves._clusters import Betting, order_clusters
-from boundshift.curves._floors import describe_unmet, most_wrong
+from boundshift.curves._unmet import describe_unmet
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Cost, Floors, Rule, Sum, as_rule
+from boundshift.rules._guarantee import Guarantee
 from boundshift.streaming._cells import CellScores
 from boundshift.streaming._driver import decide_in_passes
 from boundshift.streaming._read import Source
@@ -202,21 +203,25 @@ def _solve_one_class(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Solu
         )
     curve.check_floors(rule)
     floor, n = rule.asked[name], sample.n_samples[i]
-    allowed = most_wrong(curve.bound, n, 1.0 - floor)
+    guarantee = Guarantee(name, floor, curve.delta or 1.0)
+    allowed = guarantee.allowed_errors(n, curve.bound_at)
     edges = gap_edges(sample)
     wrong = sample.count_wrong(edges[:-1])[i]
     good = np.flatnonzero(wrong <= max(allowed, 0))
     gap = int(good[0] if i == 0 else good[-1])
     low, high = float(edges[gap]), float(edges[gap + 1])
-    error = float(curve.bound(wrong[[gap]], n)[0])
-    errors = (error, math.nan) if i == 0 else (math.nan, error)
-    found = Found(middle(low, high), (low, high), errors, math.nan)
-    delta = curve.delta if isinstance(curve, ConfidenceCurve) else None
+    threshold = middle(low, high)
+    errors = curve.errors_at_chosen(sample, threshold, rule)
+    found = Found(threshold, (low, high), errors, math.nan)
     unknown = f"No rows of class {other!r} were given: its error is not known."
     if allowed < 0:
-        missed = describe_unmet(rule, {name: error - 1.0 + floor}, sample.n_samples, delta)
+        counted = float(wrong[gap]) / n
+        pair = (counted, math.nan) if i == 0 else (math.nan, counted)
+        missed = describe_unmet(rule, [name], pair, sample.n_samples, guarantee.delta)
         return Solution(found, Status.UNMET, detail=f"{missed} {unknown}")
-    how = "as counted" if delta is None else f"promised with {1 - delta:.4g} confidence"
+    how = "as counted"
+    if curve.delta is not None:
+        how = f"guaranteed with {1 - curve.delta:.4g} confidence"
     detail = f"The {name} is at least {floor:g}, {how}. {unknown}"
     return Solution(found, Status.OPTIMAL, detail=detail)
 

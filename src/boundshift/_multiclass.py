@@ -164,11 +164,12 @@ def _boundary_at(
 ) -> Boundary:
     """Return the record of a threshold, which need not be the best one for this pair."""
     at = np.array([float(threshold)])
-    errors, wrong = curve.errors(sample)(at), sample.count_wrong(at)
+    errors = curve.errors(sample)(at)
+    wrong = sample.count_wrong(at)
     return Boundary(
         threshold=float(threshold),
         status=Status.SHARED if status in QUIET else status,
-        errors=(float(errors[0][0]), float(errors[1][0])),
+        errors=curve.errors_at_chosen(sample, float(threshold), rule),
         wrong=(wrong[0][0].item(), wrong[1][0].item()),
         loss=float(rule.value(*errors, sample.n_samples)[0]),
         n_samples=sample.n_samples,
@@ -424,7 +425,7 @@ def promise_floors(
         i = missing[0]
         both = ClassRows(*(np.concatenate(parts) for parts in zip(guide, rows, strict=True)))
         why = (
-            f"The floor {floors[i]:g} of class {labels[i]!r} cannot be promised: that takes "
+            f"The floor {floors[i]:g} of class {labels[i]!r} cannot be guaranteed: that takes "
             f"{least[i]:.0f} rows of it, all of them found, and {counts[i]} are there to test. "
             "Collect more rows of the class, or lower its floor or the confidence."
         )
@@ -443,10 +444,10 @@ def promise_floors(
         kept = f"All recall floors hold together with {rule.confidence:.4g} confidence."
         return FloorBiases(passed, Status.SHARED, kept)
     why = (
-        f"No biases promise all floors: of class {labels[i]!r} at least {floors[i] - short[i]:.3g} "
-        f"is found with {rule.confidence:.4g} confidence, {short[i]:.2g} below its floor "
-        f"{floors[i]:g}. Collect more rows of it, or lower its floor, another one, or the "
-        "confidence."
+        f"No biases guarantee all floors with {rule.confidence:.4g} confidence: of the rows of "
+        f"class {labels[i]!r} that test, {1.0 - errors[i]:.3g} are found, which does not guarantee "
+        f"its floor {floors[i]:g}. Collect more rows of it. If you lower a floor or the confidence "
+        "after this result, decide on other rows: on the same ones the guarantee would not hold."
     )
     return FloorBiases(biases, Status.UNMET, why)
 

@@ -38,8 +38,9 @@ class Status(Enum):
         "that class."
     )
     UNMET = (
-        "No boundary meets the floor with the confidence asked for; the nearest one is used. "
-        "Collect more rows of that class, or lower the floor or the confidence."
+        "No threshold meets the floor with the confidence asked for; the nearest one is used. "
+        "Collect more rows of that class, or lower the floor or the confidence and decide on other "
+        "rows."
     )
     NOT_PROMISED = (
         "The floors are met on the rows that decided, but not promised of the deployed model, "

@@ -11,7 +11,7 @@ from scipy.stats import binom
 from scipy.stats import t as student
 
 from boundshift import Floors, Status, find_boundary
-from boundshift.curves._floors import largest_floor, pass_in_order, starting_places
+from boundshift.curves._sequence import largest_floor, pass_in_order, starting_places
 from tests.problems import many
 
 

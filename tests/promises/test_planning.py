@@ -4,6 +4,7 @@ from scipy import stats
 
 from boundshift import Floors, InvalidInputError, Status, find_boundary, rows_needed
 from boundshift._promises.certificate import certify_counts
+from boundshift.curves._clusters import refutes_counts
 
 
 def shows(k: int, n: int, bound: float, chosen_here: bool) -> bool:
@@ -23,15 +24,34 @@ def test_it_is_the_first_number_of_rows_that_does(
     assert found == next(enough)
 
 
-@pytest.mark.parametrize(("share", "chance"), [(0.05, 0.8), (0.02, 0.9), (0.0, 0.5)])
-def test_the_certificate_comes_out_as_often_as_asked(share: float, chance: float) -> None:
-    def probability(n: int) -> float:
-        good = [stats.binom.pmf(k, n, share) for k in range(n + 1) if shows(k, n, 0.1, False)]
-        return sum(good)
+@pytest.mark.parametrize(
+    ("error", "share", "chance"),
+    [(0.1, 0.05, 0.8), (0.1, 0.02, 0.9), (0.1, 0.0, 0.5), (0.2, 0.15, 0.8), (0.5, 0.45, 0.3)],
+)
+def test_from_this_number_of_rows_on_the_certificate_comes_out_as_often_as_asked(
+    error: float, share: float, chance: float
+) -> None:
+    found = rows_needed(error, wrong_share=share, chance=chance)
+    n = np.arange(1, 2 * found)
+    allowed = stats.binom.ppf(0.05, n, error)
+    allowed -= stats.binom.cdf(allowed, n, error) > 0.05
+    power = stats.binom.cdf(allowed, n, share)
+    assert found == n[np.flatnonzero(power < chance)[-1]] + 1
 
-    found = rows_needed(0.1, wrong_share=share, chance=chance)
-    assert probability(found) >= chance
-    assert all(probability(n) < chance for n in range(max(1, found - 40), found))
+
+@pytest.mark.parametrize("options", [{"chosen_here": True}, {"clustered": True}])
+def test_the_power_of_other_certificates_stays_as_large_as_asked(options) -> None:
+    found = rows_needed(0.3, wrong_share=0.15, chance=0.8, **options)
+
+    def power(n: int) -> float:
+        if "clustered" in options:
+            shown = [k for k in range(n) if refutes_counts(k, n, 0.3, 0.05)]
+        else:
+            shown = [k for k in range(n) if shows(k, n, 0.3, True)]
+        return float(stats.binom.pmf(shown, n, 0.15).sum())
+
+    assert power(found - 1) < 0.8
+    assert min(power(n) for n in range(found, found + 15)) >= 0.8
 
 
 @pytest.mark.parametrize(

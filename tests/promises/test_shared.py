@@ -1,13 +1,18 @@
 """The failure probability that several promises share, at the fewest rows that suffice."""
 
+import itertools
+
 import numpy as np
 import pytest
+from scipy import stats
 
 from boundshift import (
     ClassFloors,
     ClopperPearson,
     Floors,
     Status,
+    _multiclass,
+    certify,
     find_boundary,
     find_zone,
     rows_needed,
@@ -49,6 +54,68 @@ def test_a_floor_of_a_class_is_tested_at_its_confidence(missing):
     rule = ClassFloors(recall={0: 0.9, 1: 0.9, 2: 0.9}, confidence=0.95)
     found = promise_floors(ClassRows(y, tested), rule, [0, 1, 2], ClassRows(y, right))
     assert (found.status is Status.UNMET) == bool(missing)
+
+
+# Shares of a class around -100, 0, 10 and 100: each floor of 0.6 binds where the other class is
+# dense, so a lucky sample of either class draws the threshold to its own floor.
+NEGATIVE, POSITIVE = (0.57, 0.06, 0.37, 0.0), (0.0, 0.37, 0.06, 0.57)
+PLACES = np.array([-100.0, 0.0, 10.0, 100.0])
+
+
+def draw_places(rng, shares):
+    return rng.choice(PLACES, 1000, p=shares) + rng.uniform(-1, 1, 1000)
+
+
+def share_below(t, shares):
+    return shares @ np.clip((t - PLACES + 1) / 2, 0, 1)
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_two_floors_are_broken_together_as_seldom_as_stated():
+    """Not shared, the failure probability of 0.3 would become 0.46."""
+    rng, runs, broken = np.random.default_rng(0), 200, 0
+    rule = Floors(recall=0.6, specificity=0.6, then="sum", confidence=0.7)
+    y = np.repeat([0, 1], 1000)
+    for _ in range(runs):
+        s = np.append(draw_places(rng, NEGATIVE), draw_places(rng, POSITIVE))
+        found = find_boundary(y, s, rule=rule)
+        least = min(
+            share_below(found.threshold, NEGATIVE), 1 - share_below(found.threshold, POSITIVE)
+        )
+        broken += found.status is Status.OPTIMAL and least < 0.6
+    assert stats.binom.sf(broken - 1, runs, 0.3) > 1e-3
+
+
+def test_the_first_proposal_that_fails_ends_the_tests(monkeypatch):
+    """Each of nine proposals lets another class win rows of the first one, too many of them."""
+    proposals = [2.0 * np.eye(10)[k] for k in range(1, 10)]
+    monkeypatch.setattr(_multiclass, "_proposals", lambda *_: proposals)
+    rng, runs, broken = np.random.default_rng(0), 200, 0
+    rule = ClassFloors(recall={0: 0.9}, confidence=0.9)
+    y = np.append(np.zeros(60, dtype=int), np.arange(1, 10))
+    for _ in range(runs):
+        # A row of the first class is lost to another class with a probability of 0.11.
+        scores = np.where(rng.random((69, 10)) < 0.11, 0.0, -9.0)
+        scores[:, 0] = 1.0
+        rows = ClassRows(y, scores)
+        found = promise_floors(rows, rule, list(range(10)), guide=rows)
+        broken += found.status is Status.SHARED
+    assert stats.binom.sf(broken - 1, runs, 0.1) > 1e-3
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_a_joint_certificate_of_clusters_breaks_as_seldom_as_stated():
+    """All outcomes of five clusters of each class, each wrong as a whole or right."""
+    n, delta = 5, 0.3
+    rate = 1.01 * (1 - delta ** (1 / n))  # just above the bound if none is wrong
+    broken = 0.0
+    for wrong in itertools.product(range(n + 1), repeat=2):
+        y = np.repeat([0, 1], n)
+        s = np.concatenate([np.arange(n) < wrong[0], np.arange(n) >= wrong[1]]).astype(float)
+        found = certify(y, s, 0.5, 1 - delta, cluster=np.arange(2 * n), joint=True)
+        if min(found.error_bounds) < rate:
+            broken += np.prod(stats.binom.pmf(wrong, n, rate))
+    assert broken <= delta
 
 
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")

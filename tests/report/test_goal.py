@@ -107,13 +107,13 @@ def test_a_rate_of_all_rows_has_the_bound_of_its_counts(rule):
 
 def test_the_headline_does_not_contradict_that_no_boundary_meets_the_floors():
     y, s = rows()
-    with pytest.warns(BoundaryWarning, match="No boundary meets all floors"):
+    with pytest.warns(BoundaryWarning, match="No threshold meets all floors"):
         found = find_boundary(y, s, rule=Floors(recall=0.95, precision=0.9))
     sure = np.where(y == 1, 9.0, -9.0)[-60:]  # rows on which every floor is reached
     goal = collect_facts(y[-60:], sure, boundary=found, chosen_here=False, names=NAMES)["goal"]
     assert (goal["state"], goal["word"]) == ("reached", "Not proved")
     assert "Reached" not in goal["sentence"]
-    assert "On the rows that chose the threshold: no boundary meets" in goal["sentence"]
+    assert "On the rows that chose the threshold: no threshold meets" in goal["sentence"]
 
 
 def test_several_floors_share_the_risk_and_say_so():

@@ -56,7 +56,7 @@ def test_floors_that_are_promised_hold_together_as_often_as_stated():
 @pytest.mark.parametrize(
     ("sizes", "recall", "said"),
     [
-        ((200, 100, 100), {"a": 0.97, "b": 0.97}, "below its floor 0.97"),
+        ((200, 100, 100), {"a": 0.97, "b": 0.97}, "does not guarantee its floor 0.97"),
         ((200, 100, 20), {"c": 0.9}, "takes 29 rows of it"),
     ],
 )

@@ -112,7 +112,9 @@ def test_promises_are_kept(floors, share, deployed, n, gap, then):
     rule = Floors(**floors, then=then, confidence=0.95, prevalence=deployed)
     kept, answered = 0, 0
     for _ in range(RUNS):
-        y = (rng.random(n) < share).astype(int)
+        # With a prevalence of its own the rule takes the classes as they come.
+        draws = rng.random(n) if deployed is None else (np.arange(n) + 0.5) / n
+        y = (draws < share).astype(int)
         y[:2] = 0, 1
         found = find_boundary(y, rng.normal(size=n) + gap * y, rule=rule)
         t, is_unmet = found.threshold, found.status is Status.UNMET
@@ -125,7 +127,7 @@ def test_promises_are_kept(floors, share, deployed, n, gap, then):
 
 def test_a_promise_of_one_is_refused_in_words_and_met_on_the_rows():
     y, s = two_normals(300, 60, 3.0)
-    with pytest.warns(BoundaryWarning, match=r"No number of rows can promise a recall of 1"):
+    with pytest.warns(BoundaryWarning, match=r"No number of rows can guarantee a recall of 1"):
         find_boundary(y, s, rule=Floors(recall=1.0))
     found = find_boundary(y, s, curve="empirical", rule=Floors(recall=1.0, then="precision"))
     assert found.wrong[1] == 0
@@ -210,7 +212,7 @@ def test_promise_direction_and_search_are_three_facts(floors, confidence):
     assert found.remarks == (Status.REVERSED,)
     assert found.promised is (None if confidence is None else found.status is Status.OPTIMAL)
     assert "Negate the scores" in found.message
-    assert ("No boundary meets all floors" in found.message) == (found.status is Status.UNMET)
+    assert ("No threshold meets all floors" in found.message) == (found.status is Status.UNMET)
     assert Boundary.from_json(found.to_json()) == found
 
 
@@ -232,17 +234,84 @@ def test_a_cap_that_flags_nothing_says_so(then):
         {"recall": 0.9, "npv": 0.99, "precision": 0.6},
         {"recall": 0.9, "flagged": 0.1},
         {"recall": 0.95, "specificity": 0.9},
+        {"recall": 0.9, "precision": 0.5, "prevalence": 0.01},
     ],
+    ids=str,
 )
-def test_floors_relaxed_to_what_is_reached_can_be_promised(asked):
+def test_an_unmet_message_names_counted_rates_and_asks_for_other_rows(asked):
+    """Asking the same rows for less would break the guarantee."""
     rng = np.random.default_rng(0)
-    for _ in range(5):
-        y = (rng.random(3000) < 0.08).astype(int)
-        s = rng.normal(2 * y)
-        found = find_boundary(y, s, rule=Floors(**asked))
+    y = (rng.random(3000) < 0.08).astype(int)
+    s = rng.normal(2 * y)
+    found = find_boundary(y, s, rule=Floors(**asked))
+    assert found.status is Status.UNMET
+    reached = rates(y, s > found.threshold, asked.get("prevalence"))
+    named = re.findall(r"the ([\w ]+) is ([\d.e-]+) on these rows", found.message)
+    assert named
+    for title, value in named:
+        name = {"NPV": "npv", "share flagged": "flagged"}.get(title, title)
+        assert float(value) == pytest.approx(reached[name], rel=1e-3)
+    assert "decide on other rows" in found.message
+    assert "Relax" not in found.message
+
+
+@pytest.mark.parametrize(("n", "floor"), [(20, 0.9), (5, 0.6), (100, 0.99)])
+def test_too_few_rows_name_the_greatest_floor_that_they_can_guarantee(n, floor):
+    """It follows from the number of rows, so asking for it is as good as the first question."""
+    y, s = two_normals(300, n, 9.0)
+    with pytest.warns(BoundaryWarning, match="needs at least"):
+        found = find_boundary(y, s, rule=Floors(recall=floor))
+    (largest,) = re.findall(r"which can guarantee ([\d.]+) at most", found.message)
+    assert find_boundary(y, s, rule=Floors(recall=float(largest))).status is Status.OPTIMAL
+    with pytest.warns(BoundaryWarning):
+        find_boundary(y, s, rule=Floors(recall=float(largest) + 1e-4))
+
+
+CAPPED = [
+    {"recall": 0.9, "flagged": 0.05},
+    {"recall": 0.9, "flagged": 0.05, "confidence": None},
+    {"recall": 0.9, "flagged": 0.05, "confidence": 0.95},
+    {"recall": 0.9, "precision": 0.9, "flagged": 0.05},
+    {"npv": 0.99, "flagged": 0.1, "then": "recall"},
+    {"recall": 0.9, "flagged": 0.05, "prevalence": 0.3},
+    {"recall": 0.9, "flagged": 0.05, "prevalence": 0.3, "confidence": 0.95},
+]
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+@pytest.mark.parametrize("floors", CAPPED, ids=str)
+def test_a_cap_is_kept_even_if_a_floor_fails(floors):
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        y = (rng.random(1500) < 0.2).astype(int)
+        s = rng.normal(1.5 * y)
+        found = find_boundary(y, s, rule=Floors(**floors))
         assert found.status is Status.UNMET
-        named = r"(\w+) [≥≤] [\d.]+ is missed by \S+ \(([\d.]+) is"
-        reached = dict(re.findall(named, found.message))
-        assert f"Relax {' and '.join(reached)} to what is reached, lower" in found.message
-        relaxed = asked | {name: float(value) for name, value in reached.items()}
-        assert find_boundary(y, s, rule=Floors(**relaxed)).status is Status.OPTIMAL
+        reached = rates(y, s > found.threshold, floors.get("prevalence"))
+        assert reached["flagged"] <= floors["flagged"]
+        if floors.get("confidence") and "prevalence" not in floors:
+            assert beta.ppf(0.95, (s > found.threshold).sum() + 1, 1500) < floors["flagged"]
+        assert "share flagged is" not in found.message
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("curve", ["empirical", None])
+def test_a_cap_costs_no_more_recall_than_it_must(curve, tied):
+    y, s = two_normals(1200, 300, 1.5)
+    s = np.round(s, 1) if tied else s
+    found = find_boundary(y, s, curve=curve, rule=Floors(recall=0.9, flagged=0.05))
+    best = max((s[y == 1] > t).mean() for t in all_cuts(s) if (s > t).mean() <= 0.05)
+    assert (s[y == 1] > found.threshold).mean() == best
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+@pytest.mark.parametrize("curve", ["blend", "smoothed", "logistic"])
+def test_a_smooth_curve_keeps_a_cap_as_it_estimates_it(curve):
+    y, s = two_normals(1200, 300, 1.5)
+    found = find_boundary(y, s, curve=curve, rule=Floors(recall=0.9, flagged=0.05))
+    assert found.status is Status.UNMET
+    negative, positive = found.errors
+    estimated = (1200 * negative + 300 * (1 - positive)) / 1500
+    assert estimated == pytest.approx(0.05, abs=1e-4)
+    assert estimated <= 0.05 + 1e-9

@@ -25,8 +25,6 @@ from boundshift._validation import (
 )
 from boundshift.curves._base import ConfidenceCurve
 from boundshift.curves._clusters import as_clusters, bound_mean, cluster_means
-from boundshift.curves._floors import most_wrong
-from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Floors
 
@@ -288,40 +286,20 @@ def certify_floors(
 ) -> Certificate:
     r"""Return the certificate of a boundary that floors decided, by the same rows.
 
-    Each bound of (negative, positive) has the confidence :math:`1 - \delta` of the floors.
-
-    A floor of recall or specificity allows up to k rows of its class on the wrong side, and k
-    depends only on the floor, the confidence and the number of rows. So every allowed boundary
-    errs no more often than the order statistic with k rows beyond it, whose Clopper–Pearson bound
-    is valid, at :math:`\delta/F` with F floors. A class without a floor has the band that holds for
-    every boundary at once. A class whose floor was not met has that band at
-    :math:`\delta - \delta/F`, so that both cases fail with probability at most :math:`\delta`; at
-    :math:`\delta` for a single floor, which is unmet only where no number of rows is allowed.
-
-    Where rows come in clusters, a floor that is kept is all that is bounded.
+    Each bound of (negative, positive) has the confidence :math:`1 - \delta` of the floors; see
+    :meth:`~boundshift.curves._base.ConfidenceCurve.bound_chosen`. If rows come in clusters, only a
+    floor that is kept is bounded.
     """
     found = certify_boundary(boundary, confidence=curve.confidence)
-    bounds, names = list(found.error_bounds), ("specificity", "recall")
     if cluster is not None:
-        most = [1.0 - rule.asked.get(name, 0.0) for name in names]
-        kept = [e <= m < 1.0 for e, m in zip(boundary.errors, most, strict=True)]
         return replace(
             found,
-            error_bounds=tuple(m if k else 1.0 for m, k in zip(most, kept, strict=True)),
+            error_bounds=boundary.errors,
             method="betting",
             reason=f"{found.reason}; rates are averages over clusters, which are independent",
         )
-    delta, n_floors = 1.0 - curve.confidence, len(rule.asked)
-    tested = replace(curve, confidence=1.0 - delta / n_floors)
-    for i, name in enumerate(names):
-        if name in rule.asked:
-            wrong, n = boundary.wrong[i], boundary.n_samples[i]
-            allowed = most_wrong(tested.bound, n, 1.0 - rule.asked[name])
-            if wrong <= allowed:
-                bounds[i] = float(clopper_pearson(allowed, n, delta / n_floors))
-            elif n_floors > 1:
-                bounds[i] = float(uniform_bound(wrong, n, delta - delta / n_floors))
-    return replace(found, error_bounds=tuple(bounds))
+    bounds = curve.bound_chosen(boundary.wrong, boundary.n_samples, rule)
+    return replace(found, error_bounds=bounds)
 
 
 def certify_by_folds(

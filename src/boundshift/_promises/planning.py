@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -26,6 +27,8 @@ from boundshift.rules import Floors
 
 # Largest answers, for an error rate and for floors.
 _MOST, _MOST_TRIED = 10**9, 10**6
+# Numbers of wrong rows beyond those that follow from the error rate, among which power may fail.
+_MORE_STEPS = 4
 _ROUNDING = 1e-12
 
 
@@ -52,7 +55,8 @@ def rows_needed(
         Share of the rows that will be on the wrong side; below `error`.
     chance : float, default=None
         Power. None: `wrong_share` is the observed share. Between 0 and 1: it is the true error
-        rate, and the certificate succeeds with at least this probability.
+        rate, and the certificate succeeds with at least this probability, for the number of rows
+        returned and for every larger one.
     chosen_here : bool, default=False
         Whether the threshold will be chosen on the same rows.
     clustered : bool, default=False
@@ -73,7 +77,7 @@ def rows_needed(
     >>> rows_needed(error=0.05, confidence=0.95), rows_needed(error=0.05, wrong_share=0.02)
     (59, 181)
     >>> rows_needed(error=0.1, wrong_share=0.05, chance=0.8)
-    179
+    203
     >>> rows_needed(error=0.05, clustered=True), rows_needed(0.05, wrong_share=0.02, clustered=True)
     (59, 294)
 
@@ -123,24 +127,56 @@ def rows_needed(
         f"`wrong_share` must be farther below `error`: more than {_MOST:,} rows would be needed. "
         "Use a larger error."
     )
+    claim = _Claim(error, delta, chosen_here=chosen_here, clustered=clustered)
 
-    def fewest(wrong: int) -> int:
-        def is_enough(n: int) -> bool:
-            if clustered:
-                return n > 0 and refutes_counts(wrong, n, error, delta)
-            return bound_error(wrong, n, delta, chosen_here=chosen_here) <= error + _ROUNDING
+    def rows_for(wrong: int) -> int:
+        """Return the fewest rows of which so many may be wrong."""
+        start = int(wrong / error)  # fewer rows show the opposite
+        return _least(lambda n: claim.shows(wrong, n), start, _MOST, too_close)
 
-        return _least(is_enough, wrong, _MOST, too_close)
+    if chance is not None:
+        return _rows_for_power(rows_for, error, share, chance, too_close)
+    wrong = _least(lambda k: share * rows_for(k) <= k + _ROUNDING, 0, _MOST, too_close)
+    return rows_for(wrong)
 
-    def suffices(wrong: int) -> bool:
-        n = fewest(wrong)
-        if chance is None:
-            return share * n <= wrong + _ROUNDING
-        return float(bdtr(wrong, n, share)) >= chance
 
-    wrong = _least(suffices, 0, _MOST, too_close)
-    # The probability is not quite monotone in the number of wrong rows.
-    return fewest(next(k for k in range(max(wrong - 8, 0), wrong + 1) if suffices(k)))
+@dataclass(frozen=True)
+class _Claim:
+    """The claim that an error rate is at most some number."""
+
+    error: float
+    delta: float
+    chosen_here: bool
+    clustered: bool
+
+    def shows(self, wrong: int, n: int) -> bool:
+        """Return whether n rows, or clusters, show it with so many of them wrong."""
+        if self.clustered:
+            return n > 0 and refutes_counts(wrong, n, self.error, self.delta)
+        bound = bound_error(wrong, n, self.delta, chosen_here=self.chosen_here)
+        return bound <= self.error + _ROUNDING
+
+
+def _rows_for_power(
+    rows_for: Callable[[int], int], error: float, share: float, chance: float, too_many: str
+) -> int:
+    """Return the number of rows from which on the power is at least `chance`.
+
+    The power rises where one more row may be wrong, and falls until the next such number of rows.
+    So what counts is the power just before each rise. But for rounding to whole rows, it grows with
+    the number of rows that may be wrong. Rounding costs as much as the power gains in a few steps,
+    so the last failure lies at most so many steps beyond the first success that halving finds.
+    """
+
+    def holds_until_next(wrong: int) -> bool:
+        return float(bdtr(wrong, rows_for(wrong + 1) - 1, share)) >= chance
+
+    nearly = _least(holds_until_next, 0, _MOST, too_many)
+    steps = math.ceil(2.0 * error * share / (error - share)) + _MORE_STEPS
+    for wrong in range(nearly + steps, nearly - 1, -1):
+        if not holds_until_next(wrong):
+            return rows_for(wrong + 1)
+    return rows_for(nearly)
 
 
 def _least(is_enough: Callable[[int], bool], start: int, most: int, too_many: str) -> int:

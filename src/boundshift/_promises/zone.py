@@ -25,10 +25,10 @@ from boundshift.curves._clusters import (
     most_wrong_rows,
     order_clusters,
 )
-from boundshift.curves._floors import most_wrong
 from boundshift.curves._uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors
+from boundshift.rules._guarantee import Guarantee
 
 
 @dataclass(frozen=True)
@@ -332,7 +332,7 @@ def zone_of(
         )
     sides = classes[0], classes[1].mirrored()
     wrong = counts or [
-        most_wrong(lambda k, n: clopper_pearson(k, n, 1.0 - confidence), c.n, a)
+        Guarantee("error", a, 1.0 - confidence, is_cap=True).allowed_errors(c.n, clopper_pearson)
         for c, a in zip(sides, allowed, strict=True)
     ]
     # The least limit that keeps the promise of the negative class, and the other way round.

@@ -7,6 +7,7 @@ scores.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -20,11 +21,13 @@ from boundshift._search import ErrorsAt, Found, search_gaps, search_line
 from boundshift._status import Status
 from boundshift._typing import FloatArray
 from boundshift._validation import as_share
-from boundshift.curves._floors import describe_unmet, search_estimates, search_promises
-from boundshift.curves._uniform import clopper_pearson
+from boundshift.curves._floors import search_estimates, search_guarantees
+from boundshift.curves._uniform import clopper_pearson, uniform_bound
+from boundshift.curves._unmet import describe_estimate, describe_unmet
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors, GMean, Rule
 from boundshift.rules._base import Settings
+from boundshift.rules._guarantee import Guarantee
 
 if TYPE_CHECKING:
     from boundshift.curves._paper import SupportGeometry
@@ -75,11 +78,29 @@ class ErrorCurve(Settings, ABC):
     name: ClassVar[str]
     claim: ClassVar[Claim]
     default_rule: ClassVar[Rule] = GMean()
-    """The rule that goes with the curve where none is asked for."""
+    """The rule that goes with the curve if none is asked for."""
+    is_step: ClassVar[bool] = False
+    """Whether the claim changes only where the boundary passes a score."""
+    accepts_weights: ClassVar[bool] = True
+    """Whether rows may have weights."""
+
+    @property
+    def delta(self) -> float | None:
+        """Probability with which the claim may fail, None for an estimate."""
+        return None
 
     @abstractmethod
     def errors(self, sample: ScoreSample) -> ErrorsAt:
         """Return the function from boundaries to the claimed error rates (negative, positive)."""
+
+    def errors_at_chosen(
+        self, sample: ScoreSample, threshold: float, rule: Rule
+    ) -> tuple[float, float]:
+        """Return what is claimed at a threshold that this sample chose."""
+        at = np.array([threshold])
+        with np.errstate(invalid="ignore"):  # of a class without rows
+            negative, positive = self.errors(sample)(at)
+        return float(negative[0]), float(positive[0])
 
     def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
         """Return the boundary at which the rule on this curve is least."""
@@ -90,19 +111,19 @@ class ErrorCurve(Settings, ABC):
         return Solution(self._search(sample, rule), status_of(sample))
 
     def check_floors(self, rule: Floors) -> None:
-        """Raise if floors are to be promised, which only some curves can do."""
+        """Raise if floors are to be guaranteed, which only some curves can do."""
         if rule.confidence not in (None, "auto"):
             raise InvalidInputError(
                 f"`confidence` of Floors must be left out with the curve {self.name!r}, got "
-                f"{rule.confidence!r}: it makes no promise. Use 'clopper-pearson', or no curve."
+                f"{rule.confidence!r}: it guarantees nothing. Use 'clopper-pearson', or no curve."
             )
 
     def _search_floors(self, sample: ScoreSample, rule: Floors) -> tuple[Found, str]:
         """Return the best boundary that meets all floors as estimated, and which are missed."""
         found = self._search(sample, rule)
-        unmet = rule.missed(*found.errors, sample.n_samples)
-        if unmet:
-            return found, describe_unmet(rule, unmet, sample.n_samples, None)
+        missed = [*rule.missed(*found.errors, sample.n_samples)]
+        if missed:
+            return found, describe_estimate(rule, missed, found.errors, sample.n_samples)
         negative, positive = (np.array([error]) for error in found.errors)
         value = float(rule.objective.value(negative, positive, sample.n_samples)[0])
         return found._replace(value=value), ""
@@ -136,6 +157,8 @@ def solution_of_floors(sample: ScoreSample, found: Found, missed: bool, detail: 
 class CountCurve(ErrorCurve):
     """A curve that sees only how many of n points lie beyond the boundary."""
 
+    is_step = True
+
     @abstractmethod
     def bound(self, wrong: ArrayLike, n: int) -> FloatArray:
         """Return the claim for each number of points on the wrong side.
@@ -147,6 +170,10 @@ class CountCurve(ErrorCurve):
         n : int
             Points of the class.
         """
+
+    def bound_at(self, wrong: ArrayLike, n: int, delta: float) -> FloatArray:
+        """Return the claim that fails with probability `delta`; estimates have no such setting."""
+        return self.bound(wrong, n)
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
         """Return the function from boundaries to the claimed error rates (negative, positive)."""
@@ -196,6 +223,7 @@ class ConfidenceCurve(CountCurve):
     """
 
     claim = Claim.HIGH_PROBABILITY
+    accepts_weights = False
 
     confidence: float = 0.95
 
@@ -207,10 +235,57 @@ class ConfidenceCurve(CountCurve):
         """Probability with which the claim may fail."""
         return 1.0 - self.confidence
 
+    def bound_at(self, wrong: ArrayLike, n: int, delta: float) -> FloatArray:
+        """Return the claim for each count at another probability of failure."""
+        return replace(self, confidence=1.0 - delta).bound(wrong, n)
+
+    def errors_at_chosen(
+        self, sample: ScoreSample, threshold: float, rule: Rule
+    ) -> tuple[float, float]:
+        """Return bounds that hold at a threshold that this sample chose."""
+        above, below = sample.count_wrong(np.array([threshold]))
+        return self.bound_chosen((int(above[0]), int(below[0])), sample.n_samples, rule)
+
+    def bound_chosen(
+        self, wrong: tuple[int, int], n_samples: tuple[int, int], rule: Rule
+    ) -> tuple[float, float]:
+        r"""Bound both error rates at a threshold that the same rows chose by a rule.
+
+        Each bound holds by itself with the confidence :math:`1 - \delta`. A curve's own bound at
+        one threshold would not: the rows chose a threshold that flatters them. So a class without
+        a guarantee has the band that holds for every threshold at once.
+
+        A guarantee of recall or specificity allows up to k rows of its class on the wrong side, and
+        k depends only on the floor, its part of :math:`\delta` and the number of rows. So every
+        allowed threshold errs no more often than the order statistic with k rows beyond it, whose
+        Clopper-Pearson bound is valid. If more than k rows are wrong, only the rest of
+        :math:`\delta` is left for the band, and nothing is known if nothing is left.
+        """
+        of_rate = {each.rate: each for each in rule.guarantees(self.delta)}
+        return (
+            self._bound_class(wrong[0], n_samples[0], of_rate.get("specificity")),
+            self._bound_class(wrong[1], n_samples[1], of_rate.get("recall")),
+        )
+
+    def _bound_class(self, wrong: int, n: int, guarantee: Guarantee | None) -> float:
+        if n == 0:
+            return math.nan
+        if guarantee is None:
+            return float(uniform_bound(wrong, n, self.delta))
+        allowed = guarantee.allowed_errors(n, self.bound_at)
+        if wrong <= allowed:
+            return float(clopper_pearson(allowed, n, guarantee.delta))
+        if allowed < 0:  # for every sample of this size
+            return float(uniform_bound(wrong, n, self.delta))
+        left = self.delta - guarantee.delta
+        return float(uniform_bound(wrong, n, left)) if left > 0.0 else 1.0
+
     def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
         """Return the boundary at which the rule on this curve is least; rows must count alike."""
         refuse_weights(sample, self.name)
-        return super().solve(sample, rule)
+        solution = super().solve(sample, rule)
+        errors = self.errors_at_chosen(sample, solution.found.threshold, rule)
+        return replace(solution, found=solution.found._replace(errors=errors))
 
     def check_floors(self, rule: Floors) -> None:
         """Raise if the rule asks for an estimate, or for another confidence."""
@@ -223,15 +298,17 @@ class ConfidenceCurve(CountCurve):
 
     def _search_floors(self, sample: ScoreSample, rule: Floors) -> tuple[Found, str]:
         """Return the best boundary that keeps every floor with this confidence, or misses some."""
-        each = self
-        if len(rule.promised) > 1:
-            each = replace(self, confidence=1.0 - self.delta / len(rule.promised))
+        guarantees = rule.guarantees(self.delta)
         if {"precision", "npv", "flagged"} & set(rule.asked):
-            found, unmet = search_promises(each.bound, rule, sample, each.delta)
+            found, missed = search_guarantees(self.bound_at, rule, sample, guarantees)
         else:
+            each = replace(self, confidence=1.0 - guarantees[0].delta)
             found = search_gaps(each.errors(sample), rule, sample)
-            unmet = rule.missed(*found.errors, sample.n_samples)
-        return found, describe_unmet(rule, unmet, sample.n_samples, self.delta) if unmet else ""
+            missed = [*rule.missed(*found.errors, sample.n_samples)]
+        if not missed:
+            return found, ""
+        counted = Empirical().errors_at_chosen(sample, found.threshold, rule)
+        return found, describe_unmet(rule, missed, counted, sample.n_samples, self.delta)
 
 
 @dataclass(frozen=True)

@@ -36,9 +36,10 @@ from boundshift._search import search_gaps
 from boundshift._typing import BoolArray, FloatArray, IndexArray, IntArray
 from boundshift._validation import as_column, count_missing, find_distinct
 from boundshift.curves._base import ConfidenceCurve, Solution, solution_of_floors
-from boundshift.curves._floors import describe_unmet
+from boundshift.curves._unmet import describe_unmet
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors
+from boundshift.rules._guarantee import Guarantee
 
 Bets = tuple[tuple[float, float], ...]
 """Weights and shares of the capital."""
@@ -156,41 +157,60 @@ class Betting(ConfidenceCurve):
     ) -> Solution:
         """Return the boundary that keeps floors of recall and specificity, if there is one.
 
-        Clusters are those of `order_clusters`. The error of a class without a floor is estimated.
+        Clusters are those of `order_clusters`. A class whose floor is not kept, or that has none,
+        has a bound of 1: the bet at a threshold that these rows chose proves nothing.
         """
-        each = self.delta / len(rule.asked)
-        most = [1.0 - rule.asked.get(name, 0.0) for name in ("specificity", "recall")]
-        allowed = [
-            len(ids) if share == 1.0 else most_wrong_rows(ids, share, each)
-            for ids, share in zip(clusters, most, strict=True)
-        ]
-
-        def claim(i: int, wrong: IntArray) -> FloatArray:
-            # Within the floor if and only if its test is passed, and growing with the count.
-            n = len(clusters[i])
-            beyond = most[i] + (1.0 - most[i]) * (wrong - allowed[i]) / max(n - allowed[i], 1)
-            return np.where(wrong <= allowed[i], np.minimum(wrong / n, most[i]), beyond)
+        of_rate = {each.rate: each for each in rule.guarantees(self.delta)}
+        guarantees = of_rate.get("specificity"), of_rate.get("recall")
+        allowed = (
+            _allowed_rows(clusters[0], guarantees[0]),
+            _allowed_rows(clusters[1], guarantees[1]),
+        )
 
         def errors(t: FloatArray) -> tuple[FloatArray, FloatArray]:
             above, below = sample.count_wrong(t)
-            return claim(0, above), claim(1, below)
+            return (
+                _claim(above, len(clusters[0]), allowed[0], guarantees[0]),
+                _claim(below, len(clusters[1]), allowed[1], guarantees[1]),
+            )
 
         found = search_gaps(errors, rule, sample)
-        counts = [int(k[0]) for k in sample.count_wrong(np.array([found.threshold]))]
-        first, second = (
-            share
-            if share < 1.0 and k <= limit
-            else bound_mean(cluster_means(np.arange(len(ids)) < k, ids), each)
-            for ids, k, share, limit in zip(clusters, counts, most, allowed, strict=True)
-        )
-        unmet = rule.missed(first, second, sample.n_samples)
+        above, below = sample.count_wrong(np.array([found.threshold]))
+        bounds = []
+        observed = []
+        missed = []
+        for ids, wrong, most, guarantee in zip(
+            clusters, (int(above[0]), int(below[0])), allowed, guarantees, strict=True
+        ):
+            is_kept = guarantee is not None and wrong <= most
+            bounds.append(guarantee.error_rate if guarantee is not None and is_kept else 1.0)
+            observed.append(float(cluster_means(np.arange(len(ids)) < wrong, ids).mean()))
+            if guarantee is not None and not is_kept:
+                missed.append(guarantee.rate)
         numbers = len(np.unique(clusters[0])), len(np.unique(clusters[1]))
-        said = f"Rates are averages over {numbers[0]} negative and {numbers[1]} positive clusters."
+        averaged = (
+            f"Rates are averages over {numbers[0]} negative and {numbers[1]} positive clusters."
+        )
         text = f"Every floor is kept with {self.confidence:g} confidence."
-        if unmet:
-            text = describe_unmet(rule, unmet, numbers, self.delta).replace(" rows", " clusters")
-        found = found._replace(errors=(first, second))
-        return solution_of_floors(sample, found, bool(unmet), f"{text} {said}")
+        if missed:
+            counted = observed[0], observed[1]
+            text = describe_unmet(rule, missed, counted, numbers, self.delta, unit="clusters")
+        found = found._replace(errors=(bounds[0], bounds[1]))
+        return solution_of_floors(sample, found, bool(missed), f"{text} {averaged}")
+
+
+def _allowed_rows(ids: IndexArray, guarantee: Guarantee | None) -> int:
+    """Return how many rows of a class may be wrong; all of them without a guarantee."""
+    if guarantee is None:
+        return len(ids)
+    return most_wrong_rows(ids, guarantee.error_rate, guarantee.delta)
+
+
+def _claim(wrong: IntArray, n: int, allowed: int, guarantee: Guarantee | None) -> FloatArray:
+    """Return a claim that grows with the count, within the floor if and only if it is kept."""
+    most = 1.0 if guarantee is None else guarantee.error_rate
+    beyond = most + (1.0 - most) * (wrong - allowed) / max(n - allowed, 1)
+    return np.where(wrong <= allowed, np.minimum(wrong / n, most), beyond)
 
 
 def choose_bets(mean: float, n: int, delta: float) -> Bets:

@@ -1,39 +1,19 @@
-r"""Boundaries that meet floors, the tests that promise them, and the message where none does.
+"""The best threshold among those that meet all floors, or the one that comes nearest.
 
-Of the m rows above an order statistic of all scores, the number of positives is binomial with the
-precision there as its probability. So each number m of flagged rows has a p-value for "the
-precision is below the floor". The numbers are tested from few rows to many by the fallback
-procedure. A few starting places, fixed by the rows, the floor and the confidence, have an equal
-part of :math:`\delta` each. A test that passes hands its level on to the next number of rows, which
-adds it to its own. A test that fails loses its level.
+Every gap between neighbouring scores is tested for every floor. A floor that is estimated is
+compared with a rate. A floor that is guaranteed has one of three tests:
 
-All boundaries that pass hold together with probability :math:`1 - \delta`, whatever the classes
-look like. Call a boundary bad if its precision p(t) is below the floor, and cut the line at the
-ends of the intervals of bad boundaries. At each of these ends p(t) is the floor, so of the rows
-between two of them the share of positives is the floor too, and given how many rows lie in each
-interval, the positives in each are binomial with the floor. An order statistic inside a bad
-interval adds rows with a share below the floor. So its count of positives is at most, in
-distribution, binomial with the floor, and its p-value uniform, given the numbers of rows in the
-intervals. These numbers alone say which boundaries are bad, and so to which bad boundary, the
-first at or after it, each starting place can at most have handed its part. The levels of the bad
-boundaries, before any of them passes, add up to :math:`\delta` at most, and so does the probability
-that one passes.
-
-This is for scores without ties. Ties leave fewer numbers of rows to test, and the order as it is.
-
-References
-----------
-Wiens and Dmitrienko (2005). The fallback procedure for evaluating a single family of hypotheses.
-Journal of Biopharmaceutical Statistics 15, 929-942.
+- recall, specificity and a guaranteed cap fall with a count of rows, so all gaps up to some count
+  pass, and the largest count follows from the numbers of rows alone;
+- precision and NPV are tested at many thresholds in order (:mod:`boundshift.curves._sequence`);
+- with a prevalence, both classes are bounded for all thresholds at once.
 """
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_left
-from collections.abc import Callable, Sequence
-from itertools import pairwise
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,22 +22,225 @@ from scipy.special import bdtr
 from boundshift._scores import ScoreSample
 from boundshift._search import Found, gap_edges
 from boundshift._typing import BoolArray, FloatArray, IntArray
+from boundshift.curves._sequence import Doubt, largest_floor, pass_in_order
+from boundshift.curves._sequence import start_of as start_of
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.rules._binary import frequencies
-from boundshift.rules._floors import Floors, missed_by, reached_rates
+from boundshift.rules._floors import Floors, missed_by, reached_rates, total_shortfall
+from boundshift.rules._guarantee import Guarantee, UpperBound
 
 Bound = Callable[[ArrayLike, int], FloatArray]
-"""From rows on the wrong side, and all rows of a class, to the claimed error rate."""
-_Test = tuple[BoolArray, Callable[[], FloatArray]]
-"""The gaps that pass, and a function for the rate shown at each gap."""
-_Doubt = Callable[[IntArray, Sequence[int], FloatArray | None, float], None]
-"""Asks for the cells in which a sequence of tests may start, or passes without being sure."""
+"""From wrong rows and all rows of a class to the claimed error rate."""
 
-_ROUNDING = 1e-12
+# A test that fails is missed, even if the rate shown reaches the floor.
+_FAILED = 1e-9
 # Counts of a class above which a bound is computed for some of them.
 _MANY = 8192
-# Lower floors that are tried where one is not met, and the precision of the largest.
-_STEPS, _NEAR = 8, 1e-4
+# Lower floors that are tried if one is not met.
+_STEPS = 8
+
+
+def search_estimates(bound: Bound, rule: Floors, sample: ScoreSample) -> Found:
+    """Return the best boundary among those that meet every floor as estimated by a bound."""
+    gaps = _Gaps(sample)
+    negative, positive = gaps.n_samples
+    weights = frequencies(rule.prevalence, gaps.n_samples)
+    alarms = bound(gaps.alarms, negative)
+    reached = reached_rates(alarms, bound(gaps.misses, positive), weights)
+    fewest = reached_rates(alarms, bound(gaps.most_misses, positive), weights)
+    reached["flagged"] = fewest["flagged"]
+    shortfalls = {name: missed_by(name, limit, reached[name]) for name, limit in rule.asked.items()}
+    place = gaps.find(rule, bound, total_shortfall(shortfalls))
+    low, high = gaps.ends(place)
+    return gaps.found_at(place, rule, bound, low + (high - low) / 2)
+
+
+def search_guarantees(
+    bound_at: UpperBound, rule: Floors, sample: ScoreSample, guarantees: Sequence[Guarantee]
+) -> tuple[Found, list[str]]:
+    """Return the best boundary that keeps each floor with its probability, and what is missed."""
+    gaps = _Gaps(sample)
+    tests = _make_tests(rule, gaps, guarantees, bound_at)
+    passed = np.logical_and.reduce([tests[name].passed for name in rule.asked])
+    shortfalls: dict[str, FloatArray] = {}
+    total = np.where(passed, 0.0, 1.0)
+    if not passed.any():
+        shortfalls = {name: tests[name].shortfall() for name in rule.asked}
+        total = total_shortfall(shortfalls)
+    # All guarantees have the same part of delta, which bounds the errors for the objective, too.
+    delta = guarantees[0].delta
+
+    def bound(wrong: ArrayLike, n: int) -> FloatArray:
+        return bound_at(wrong, n, delta)
+
+    def quick_bound(wrong: ArrayLike, n: int) -> FloatArray:
+        return _interpolate(bound, wrong, n)
+
+    place = gaps.find(rule, quick_bound, total)
+    low, _ = gaps.ends(place)
+    # The boundary stands on a score, an order statistic.
+    found = gaps.found_at(place, rule, bound, low)
+    return found, [name for name, short in shortfalls.items() if short[place] > 0.0]
+
+
+# --- Tests of floors ------------------------------------------------------------------------------
+
+
+class _FloorTest(Protocol):
+    """Which gaps keep a floor."""
+
+    @property
+    def passed(self) -> BoolArray: ...
+
+    def shortfall(self) -> FloatArray:
+        """Return how far each gap is from keeping it, above 0 if it does not."""
+        ...
+
+
+@dataclass(frozen=True)
+class _RateTest:
+    """A floor of a rate that is known, or bounded, at every gap."""
+
+    name: str
+    limit: float
+    reached: FloatArray
+
+    @property
+    def passed(self) -> BoolArray:
+        return self.shortfall() <= 0.0
+
+    def shortfall(self) -> FloatArray:
+        return missed_by(self.name, self.limit, self.reached)
+
+
+@dataclass(frozen=True)
+class _CountTest:
+    """A guarantee of an error rate that grows with a count of wrong rows."""
+
+    guarantee: Guarantee
+    wrong: IntArray
+    n: int
+    bound_at: UpperBound
+
+    @property
+    def passed(self) -> BoolArray:
+        return self.wrong <= self.guarantee.allowed_errors(self.n, self.bound_at)
+
+    def shortfall(self) -> FloatArray:
+        def bound(wrong: ArrayLike, n: int) -> FloatArray:
+            return self.bound_at(wrong, n, self.guarantee.delta)
+
+        beyond = _interpolate(bound, self.wrong, self.n) - self.guarantee.error_rate
+        return np.where(self.passed, 0.0, np.maximum(beyond, _FAILED))
+
+
+@dataclass(frozen=True)
+class _SequenceTest:
+    """A guarantee of the share that is right among n rows, tested at one gap after the other."""
+
+    guarantee: Guarantee
+    wrong: IntArray
+    n: IntArray
+    doubt: Doubt | None
+    is_backward: bool = False
+
+    @property
+    def passed(self) -> BoolArray:
+        passed = self._passes(self.guarantee.limit)
+        return passed[::-1] if self.is_backward else passed
+
+    def shortfall(self) -> FloatArray:
+        limit, delta = self.guarantee.limit, self.guarantee.delta
+        shown = np.zeros(len(self.n))
+        largest = 0.0
+        if limit < 1.0:
+            largest = largest_floor(self.wrong, self.n, limit, delta, self.doubt)
+        for lower in np.round(largest * np.arange(1, _STEPS + 1) / _STEPS, 4).tolist():
+            if lower > 0.0:
+                shown[self._passes(lower)] = lower
+        short = np.maximum(missed_by(self.guarantee.rate, limit, shown), _FAILED)
+        if self.is_backward:
+            short = short[::-1]
+        return np.where(self.passed, 0.0, short)
+
+    def _passes(self, floor: float) -> BoolArray:
+        return pass_in_order(self.wrong, self.n, floor, self.guarantee.delta, doubt=self.doubt)
+
+
+def _make_tests(
+    rule: Floors, gaps: _Gaps, guarantees: Sequence[Guarantee], bound_at: UpperBound
+) -> Mapping[str, _FloorTest]:
+    """Return the test of each floor."""
+    negative, positive = gaps.n_samples
+    weights = frequencies(rule.prevalence, gaps.n_samples)
+    tests: dict[str, _FloorTest] = {}
+    if rule.flagged is not None:  # as a budget, unless it is guaranteed
+        counted = reached_rates(gaps.alarms / negative, gaps.most_misses / positive, weights)
+        tests["flagged"] = _RateTest("flagged", rule.flagged, counted["flagged"])
+    for guarantee in guarantees:
+        name = guarantee.rate
+        if name == "recall":
+            tests[name] = _CountTest(guarantee, gaps.misses, positive, bound_at)
+        elif name == "specificity":
+            tests[name] = _CountTest(guarantee, gaps.alarms, negative, bound_at)
+        elif rule.prevalence is not None:
+            worst = _worst_rates(gaps, guarantee.delta, weights)
+            tests[name] = _RateTest(name, guarantee.limit, worst[name])
+        elif name == "flagged":
+            n = negative + positive
+            tests[name] = _CountTest(guarantee, gaps.flagged(fewest=True), n, clopper_pearson)
+        elif name == "precision":
+            tests[name] = _test_precision(guarantee, gaps)
+        else:
+            tests[name] = _test_npv(guarantee, gaps)
+    return tests
+
+
+def _worst_rates(gaps: _Gaps, delta: float, weights: tuple[float, float]) -> dict[str, FloatArray]:
+    """Bound every rate at all gaps at once; each class has half of the delta."""
+    negative, positive = gaps.n_samples
+
+    def band(wrong: IntArray, n: int) -> FloatArray:
+        return _interpolate(lambda k, n: uniform_bound(k, n, delta / 2), wrong, n, is_upper=True)
+
+    alarms = band(gaps.alarms, negative)
+    worst = reached_rates(alarms, band(gaps.misses, positive), weights)
+    most_hits = band(positive - gaps.most_misses, positive)
+    worst["flagged"] = reached_rates(alarms, 1.0 - most_hits, weights)["flagged"]
+    return worst
+
+
+def _test_precision(guarantee: Guarantee, gaps: _Gaps) -> _FloorTest:
+    doubt = gaps.doubt(gaps.most_alarms, gaps.flagged(most=True))
+    return _SequenceTest(guarantee, gaps.alarms, gaps.flagged(), doubt)
+
+
+def _test_npv(guarantee: Guarantee, gaps: _Gaps) -> _FloorTest:
+    # The boundary stands on a score, which is not among those below it: one row less.
+    rows = sum(gaps.n_samples) - 1
+    below = np.maximum(rows - gaps.flagged(), 0)[::-1]
+    fewest = np.maximum(rows - gaps.flagged(most=True), 0)[::-1]
+    doubt = gaps.doubt(np.minimum(gaps.most_misses[::-1], fewest), fewest, -1)
+    misses = np.minimum(gaps.misses[::-1], below)
+    return _SequenceTest(guarantee, misses, below, doubt, is_backward=True)
+
+
+def _interpolate(bound: Bound, wrong: Any, n: int, *, is_upper: bool = False) -> FloatArray:
+    """Return a bound at each count, interpolated if a class has very many rows.
+
+    With `is_upper` a count between two of the grid has the bound of the larger one.
+    """
+    counts = np.arange(n + 1)
+    if n >= _MANY:
+        grid = np.concatenate([counts[: _MANY // 4], np.linspace(0, n, _MANY // 2)])
+        counts = np.unique(grid.astype(int))
+    values = bound(counts, n)
+    if is_upper:
+        return np.asarray(values[np.searchsorted(counts, wrong)])
+    return np.asarray(np.interp(wrong, counts, values))
+
+
+# --- Gaps -----------------------------------------------------------------------------------------
 
 
 class _Gaps:
@@ -70,341 +253,78 @@ class _Gaps:
 
     def __init__(self, sample: ScoreSample) -> None:
         edges = gap_edges(sample)[::-1]
-        low, (alarms, misses) = edges[1:], sample.count_wrong(edges[1:])
+        low = edges[1:]
+        alarms, misses = sample.count_wrong(low)
         classes = sample.negative, sample.positive
         # A gap ends at the top of a cell, and the next one begins below it.
         tops = [c.ends[1][c.ends[0] < c.ends[1]] for c in classes if c.ends is not None]
         cell = np.flatnonzero(np.isin(low[:-1], np.concatenate([*tops, np.empty(0)])))
         order = np.argsort(np.append(np.arange(len(low)), cell + 0.5), kind="stable")
-        self.n_samples, self._classes = sample.n_samples, classes
-        self.low = np.append(low, low[cell])[order]
-        self.high = np.append(edges[:-1], low[cell])[order]
+        self.n_samples = sample.n_samples
+        self._classes = classes
+        self._low = np.append(low, low[cell])[order]
+        self._high = np.append(edges[:-1], low[cell])[order]
         self.alarms = np.append(alarms, alarms[cell])[order]
         self.misses = np.append(misses, misses[cell + 1])[order]
         self.most_alarms = np.append(alarms, alarms[cell + 1])[order]
         self.most_misses = np.append(misses, misses[cell])[order]
-        self.inner = order >= len(low)
+        self._inner = order >= len(low)
 
-    def ask(self, edges: FloatArray) -> None:
-        """Ask for the cells that end at some edges of gaps."""
-        for scores in self._classes:
-            scores.request_exact(edges)
+    def flagged(self, *, fewest: bool = False, most: bool = False) -> IntArray:
+        """Return the rows above each gap, or the fewest or most that there may be."""
+        misses = self.most_misses if fewest or most else self.misses
+        alarms = self.most_alarms if most else self.alarms
+        return self.n_samples[1] - misses + alarms
 
-    def doubt(self, wrong: IntArray, n: IntArray, step: int = 1) -> _Doubt | None:
+    def ends(self, place: int) -> tuple[float, float]:
+        """Return the scores at both ends of a gap."""
+        return float(self._low[place]), float(self._high[place])
+
+    def find(self, rule: Floors, bound: Bound, shortfall: FloatArray) -> int:
+        """Return the best of the gaps that fall short of nothing, or the nearest gap."""
+        values = shortfall
+        met = shortfall <= 0.0
+        n = self.n_samples
+        if met.any():
+            alarms, misses = bound(self.alarms, n[0]), bound(self.misses, n[1])
+            values = rule.objective.value(alarms, misses, n)
+            if self._inner.any():  # a share flagged to maximise grows with the alarms
+                most = bound(self.most_alarms, n[0])
+                values = np.minimum(values, rule.objective.value(most, misses, n))
+            values = np.where(met, values, np.inf)
+        place = int(np.argmin(np.where(self._inner, np.inf, values)))
+        is_before = np.arange(len(values)) < place
+        better = (values < values[place]) | ((values == values[place]) & is_before)
+        self._ask(np.append(self._low[self._inner & better], self.ends(place)))
+        return place
+
+    def found_at(self, place: int, rule: Floors, bound: Bound, threshold: float) -> Found:
+        """Return a threshold inside a gap as the result of a search."""
+        n = self.n_samples
+        negative = bound(self.alarms[[place]], n[0])
+        positive = bound(self.misses[[place]], n[1])
+        value = float(rule.objective.value(negative, positive, n)[0])
+        return Found(threshold, self.ends(place), (float(negative[0]), float(positive[0])), value)
+
+    def doubt(self, wrong: IntArray, n: IntArray, step: int = 1) -> Doubt | None:
         """Return how a sequence of tests asks for cells, given the worst counts inside them.
 
         None if every score is known.
         """
-        rows = np.flatnonzero(self.inner[::step])
-        edges = self.low[::step][rows]
+        rows = np.flatnonzero(self._inner[::step])
+        edges = self._low[::step][rows]
 
         def ask(all_n: IntArray, places: Sequence[int], level: Any, floor: float) -> None:
             started = np.searchsorted(places, all_n, side="right")
-            self.ask(edges[started[rows + 1] > started[rows - 1]])
+            self._ask(edges[started[rows + 1] > started[rows - 1]])
             if level is not None:
-                own, worst = level[rows], bdtr(wrong[rows], n[rows], 1.0 - floor)
-                self.ask(edges[(own > 0) & (worst > own)])
+                own = level[rows]
+                worst = bdtr(wrong[rows], n[rows], 1.0 - floor)
+                self._ask(edges[(own > 0) & (worst > own)])
 
         return ask if len(rows) else None
 
-    def find(
-        self, rule: Floors, bound: Bound, missing: FloatArray, share: float, claim: Bound
-    ) -> tuple[int, Found]:
-        """Return the best gap of those where nothing is missing, or the nearest.
-
-        It is compared by a quick `bound`, claims the errors of another one, and the boundary
-        stands at a share of its width.
-        """
-        values, met, n = missing, missing <= 0.0, self.n_samples
-        if met.any():
-            alarms, misses = bound(self.alarms, n[0]), bound(self.misses, n[1])
-            values = rule.objective.value(alarms, misses, n)
-            if self.inner.any():  # a share flagged to maximise grows with the alarms
-                most = bound(self.most_alarms, n[0])
-                values = np.minimum(values, rule.objective.value(most, misses, n))
-            values = np.where(met, values, np.inf)
-        place = int(np.argmin(np.where(self.inner, np.inf, values)))
-        is_before = np.arange(len(values)) < place
-        better = (values < values[place]) | ((values == values[place]) & is_before)
-        self.ask(np.append(self.low[self.inner & better], [self.low[place], self.high[place]]))
-        low, high = float(self.low[place]), float(self.high[place])
-        negative, positive = claim(self.alarms[[place]], n[0]), claim(self.misses[[place]], n[1])
-        value = float(rule.objective.value(negative, positive, n)[0])
-        errors = float(negative[0]), float(positive[0])
-        return place, Found(low + share * (high - low), (low, high), errors, value)
-
-
-def search_estimates(bound: Bound, rule: Floors, sample: ScoreSample) -> Found:
-    """Return the best boundary among those that meet every floor as estimated by a bound."""
-    gaps = _Gaps(sample)
-    negative, positive = gaps.n_samples
-    weights = frequencies(rule.prevalence, gaps.n_samples)
-    alarms = bound(gaps.alarms, negative)
-    reached = reached_rates(alarms, bound(gaps.misses, positive), weights)
-    fewest = reached_rates(alarms, bound(gaps.most_misses, positive), weights)
-    reached["flagged"] = fewest["flagged"]
-    missing = sum(missed_by(name, floor, reached[name]) for name, floor in rule.asked.items())
-    return gaps.find(rule, bound, np.asarray(missing), 0.5, bound)[1]
-
-
-def search_promises(
-    claim: Bound, rule: Floors, sample: ScoreSample, delta: float
-) -> tuple[Found, dict[str, float]]:
-    """Return the best boundary that keeps each floor with probability 1 − delta, and shortfalls.
-
-    The claim is a class's error with that probability.
-    """
-    gaps = _Gaps(sample)
-    tests = _tests(rule, gaps, claim, delta)
-    kept = np.logical_and.reduce([tests[name][0] for name in rule.asked])
-    missing: dict[str, FloatArray] = {}
-    for name, floor in rule.asked.items() if not kept.any() else ():
-        passed, shown = tests[name]
-        # A gap that a sequence of tests does not reach is missed, whatever it would show.
-        missing[name] = np.where(passed, 0.0, np.maximum(missed_by(name, floor, shown()), 1e-9))
-    total = np.sum(list(missing.values()), axis=0) if missing else np.where(kept, 0.0, 1.0)
-    place, found = gaps.find(rule, lambda k, n: _of_counts(claim, k, n), total, 0.0, claim)
-    return found, {name: float(by[place]) for name, by in missing.items() if by[place] > 0.0}
-
-
-def _tests(rule: Floors, gaps: _Gaps, claim: Bound, delta: float) -> dict[str, _Test]:
-    """Return the test of each floor."""
-    negative, positive = gaps.n_samples
-    rows, asked, promised = negative + positive, rule.asked, rule.promised
-    fewest_hits = positive - gaps.most_misses
-    flagged = positive - gaps.misses + gaps.alarms
-    most_flagged = fewest_hits + gaps.most_alarms
-    weights = frequencies(rule.prevalence, gaps.n_samples)
-    tests: dict[str, _Test] = {}
-
-    def by_count(bound: Bound, wrong: IntArray, n: int, floor: float) -> _Test:
-        """Test a share that falls with a count: all counts up to some number pass."""
-        return wrong <= most_wrong(bound, n, 1.0 - floor), lambda: 1.0 - _of_counts(bound, wrong, n)
-
-    def by_rate(name: str, shown: FloatArray) -> _Test:
-        return missed_by(name, asked[name], shown) <= 0.0, lambda: shown
-
-    if "recall" in asked:
-        tests["recall"] = by_count(claim, gaps.misses, positive, asked["recall"])
-    if "specificity" in asked:
-        tests["specificity"] = by_count(claim, gaps.alarms, negative, asked["specificity"])
-    if "flagged" in asked and "flagged" not in promised:
-        shares = gaps.alarms / negative, gaps.most_misses / positive
-        tests["flagged"] = by_rate("flagged", reached_rates(*shares, weights)["flagged"])
-    if rule.prevalence is not None:
-        # Both classes are bounded for all boundaries at once, each with half of the delta.
-        def band(wrong: IntArray, n: int) -> FloatArray:
-            return _of_counts(lambda k, n: uniform_bound(k, n, delta / 2), wrong, n, safe=True)
-
-        alarms, misses = band(gaps.alarms, negative), band(gaps.misses, positive)
-        worst = reached_rates(alarms, misses, weights)
-        most_hits = band(fewest_hits, positive)
-        worst["flagged"] = reached_rates(alarms, 1.0 - most_hits, weights)["flagged"]
-        unsure = {"precision", "npv", "flagged"} & set(promised)
-        return tests | {name: by_rate(name, worst[name]) for name in unsure}
-    if "flagged" in promised:
-        passed, left = by_count(
-            lambda k, n: clopper_pearson(k, n, delta),
-            fewest_hits + gaps.alarms,
-            rows,
-            1.0 - asked["flagged"],
-        )
-        tests["flagged"] = passed, lambda: 1.0 - left()
-    if "precision" in asked:
-        doubt = gaps.doubt(gaps.most_alarms, most_flagged)
-        tests["precision"] = _test_in_order(gaps.alarms, flagged, asked["precision"], delta, doubt)
-    if "npv" in asked:
-        # The boundary stands on a score, which is not among those below it: one row less.
-        below, fewest = (np.maximum(rows - n - 1, 0)[::-1] for n in (flagged, most_flagged))
-        doubt = gaps.doubt(np.minimum(gaps.most_misses[::-1], fewest), fewest, -1)
-        misses = np.minimum(gaps.misses[::-1], below)
-        in_order, reached = _test_in_order(misses, below, asked["npv"], delta, doubt)
-        tests["npv"] = in_order[::-1], lambda: reached()[::-1]
-    return tests
-
-
-def _test_in_order(
-    wrong: IntArray, n: IntArray, floor: float, delta: float, doubt: _Doubt | None
-) -> _Test:
-    """Test the share right among n rows at each gap; it shows a lower floor that passes."""
-
-    def shown() -> FloatArray:
-        values = np.zeros(len(n))
-        largest = largest_floor(wrong, n, floor, delta, doubt) if floor < 1.0 else 0.0
-        for lower in np.round(largest * np.arange(1, _STEPS + 1) / _STEPS, 4).tolist():
-            if lower > 0.0:
-                values[pass_in_order(wrong, n, lower, delta, doubt=doubt)] = lower
-        return values
-
-    return pass_in_order(wrong, n, floor, delta, doubt=doubt), shown
-
-
-def _of_counts(bound: Bound, wrong: Any, n: int, safe: bool = False) -> FloatArray:
-    """Return a bound at each gap, interpolated where a class has very many rows.
-
-    With `safe` a count between two grid points takes the bound of the larger one.
-    """
-    few = np.arange(n + 1)
-    if n >= _MANY:
-        grid = np.concatenate([few[: _MANY // 4], np.linspace(0, n, _MANY // 2)])
-        few = np.unique(grid.astype(int))
-    values = bound(few, n)
-    found = values[np.searchsorted(few, wrong)] if safe else np.interp(wrong, few, values)
-    return np.asarray(found)
-
-
-def most_wrong(bound: Bound, n: int, most: float) -> int:
-    """Return the largest count whose bound is at most some error, -1 if there is none."""
-
-    def exceeds(k: int) -> bool:
-        return float(bound(np.array([k]), n)[0]) > most + _ROUNDING
-
-    return bisect_left(range(n + 1), True, key=exceeds) - 1
-
-
-# --- Tests in order -------------------------------------------------------------------------------
-
-
-def start_of(floor: float, delta: float, most: int) -> int:
-    """Return the number of rows at which a sequence of tests starts.
-
-    It depends only on the floor, the confidence and the number of rows. It is the least number at
-    which an observed share halfway between the floor and 1 would pass, if that is at most half of
-    the rows; else the least number at which a share of 1 would pass.
-    """
-    least = _rows_needed(floor, delta)
-    for first in range(least, most // 2 + 1, 1024):
-        n = np.arange(first, min(first + 1024, most // 2 + 1))
-        enough = bdtr(np.floor(n * (1.0 - floor) / 2), n, 1.0 - floor) <= delta
-        if enough.any():
-            return int(n[np.argmax(enough)])
-    return least
-
-
-def _rows_needed(floor: float, delta: float) -> int:
-    """Return the least number of rows that pass a floor if none is wrong."""
-    return math.ceil(math.log(delta) / math.log(floor) - 1e-9)
-
-
-def starting_places(floor: float, delta: float, most: int) -> list[int]:
-    """Return the numbers of rows at which tests start, each with an equal part of delta.
-
-    Each is three times the one before it, up to half of all rows; docs/defaults.md says how both
-    were chosen.
-    """
-    places = [start_of(floor, delta, most)]
-    while places[-1] * 3 <= most / 2:
-        places.append(places[-1] * 3)
-    # A start must be able to pass with its own part of delta alone.
-    least = _rows_needed(floor, delta / len(places))
-    return [max(place, least) for place in places]
-
-
-def pass_in_order(
-    wrong: IntArray,
-    n: IntArray,
-    floor: float,
-    delta: float,
-    places: Sequence[int] | None = None,
-    doubt: _Doubt | None = None,
-) -> BoolArray:
-    """Return the boundaries at which the share right meets the floor, jointly with 1 − delta.
-
-    `wrong` of `n` rows are on the wrong side at each boundary; n must not fall. `places` are the
-    numbers of rows at which tests start; None takes `starting_places`.
-    """
-    level = np.zeros(len(n))
-    if floor >= 1.0:
-        return level > 0
-    if places is None:
-        places = starting_places(floor, delta, int(n.max(initial=0)))
-    at = 0.0
-    for start, end in pairwise([*np.searchsorted(n, places), len(n)]):
-        at += delta / len(places)
-        # The p-value of this few errors under a share at the floor.
-        unlikely = bdtr(wrong[start:end], n[start:end], 1.0 - floor) <= at
-        stop = end if unlikely.all() else start + int(np.argmin(unlikely))
-        level[start:stop] = at
-        if stop < end:
-            at = 0.0
-    if doubt is not None:
-        doubt(n, places, level, floor)
-    return level > 0
-
-
-def largest_floor(
-    wrong: IntArray, n: IntArray, floor: float, delta: float, doubt: _Doubt | None = None
-) -> float:
-    """Return the largest floor up to this one that some boundary passes, to 1e-4; else 0."""
-
-    def fails(steps: int) -> bool:
-        lower = steps * _NEAR
-        places = starting_places(lower, delta, int(n.max(initial=0)))
-        if doubt is not None:
-            doubt(n, places, None, lower)
-        # Some boundary passes if and only if the first after a starting place does.
-        starts = np.unique(np.searchsorted(n, places))
-        starts = starts[starts < len(n)]
-        return not pass_in_order(wrong[starts], n[starts], lower, delta, places).any()
-
-    return round(bisect_left(range(1, math.ceil(floor / _NEAR)), True, key=fails) * _NEAR, 4)
-
-
-# --- The message ----------------------------------------------------------------------------------
-
-
-def describe_unmet(
-    rule: Floors, unmet: dict[str, float], n_samples: tuple[int, int], delta: float | None
-) -> str:
-    """Return the message for floors that are not met: which, by how much, and the remedy.
-
-    `delta` is the probability with which a promise may fail; None for estimates.
-    """
-    said = []
-    for name, short in unmet.items():
-        floor, cap = rule.asked[name], name == "flagged"
-        # Rounded to the safe side: the rate that is named can be asked for.
-        reached = (floor + short if cap else floor - short) * 1e4
-        reached = math.ceil(reached - 1e-8) if cap else math.floor(reached + 1e-8)
-        said.append(
-            f"{name} {'≤' if cap else '≥'} {floor:g} is missed by {short:.3g} "
-            f"({reached / 1e4:g} is reached)"
-        )
-    how = "" if delta is None else f" with {1 - delta:.4g} confidence"
-    text = f"No boundary meets all floors{how}; at the one that comes nearest, {'; '.join(said)}."
-    return f"{text} {_remedy(rule, unmet, n_samples, delta)}"
-
-
-def _remedy(
-    rule: Floors, unmet: dict[str, float], n_samples: tuple[int, int], delta: float | None
-) -> str:
-    """Return the remedy: more rows, or weaker floors."""
-    if delta is None:
-        names = " or ".join(rule.asked)
-        return f"Relax {names}, or train a model that separates the classes better."
-    rows = {
-        "recall": ("positive rows, all on the right side", 1),
-        "specificity": ("negative rows, all on the right side", 0),
-        "precision": ("flagged rows, all of them positive", 1),
-        "npv": ("rows left alone, all of them negative", 0),
-    }
-    for name in unmet:
-        floor = rule.asked[name]
-        if name == "flagged":
-            continue
-        if floor >= 1.0:
-            return (
-                f"No number of rows can promise a {name} of 1: ask for less, or for no more than "
-                "the rows at hand show, with curve='empirical'."
-            )
-        (which, i), needed = rows[name], _rows_needed(floor, delta / len(rule.promised))
-        is_counted = rule.prevalence is None or name in ("recall", "specificity")
-        if is_counted and n_samples[i] < needed:
-            return (
-                f"A {name} of {floor:g} needs at least {needed} {which}, and there are "
-                f"{n_samples[i]}: collect more, or lower the floor or the confidence."
-            )
-    return (
-        f"Relax {' and '.join(unmet)} to what is reached, lower the confidence, collect more rows, "
-        "or train a model that separates the classes better."
-    )
+    def _ask(self, edges: FloatArray) -> None:
+        """Ask for the cells that end at some edges of gaps."""
+        for scores in self._classes:
+            scores.request_exact(edges)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from boundshift._typing import FloatArray
+from boundshift.rules._guarantee import Guarantee
 
 Sizes = tuple[float, float]
 """Rows of the (negative, positive) class, or the sums of their weights."""
@@ -84,6 +85,13 @@ class Rule(Settings, ABC):
     def depends_on_prevalence(self) -> bool:
         """Whether the share of positives matters."""
         return hasattr(self, "prevalence")
+
+    def guarantees(self, delta: float | None) -> tuple[Guarantee, ...]:
+        """Return what is to hold on fresh rows, all of it except with probability `delta`.
+
+        None is for a curve that estimates, which guarantees nothing.
+        """
+        return ()
 
     def at_prevalence(self, prevalence: float) -> Self:
         """Return the rule for a share of positives, unless it has its own or needs none."""

@@ -18,6 +18,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.rules._base import Rule, Sizes, changed_repr
 from boundshift.rules._binary import Cost, Sum
 from boundshift.rules._floors import Floors
+from boundshift.rules._guarantee import Guarantee
 
 # Shares of classes that are written with three digits need not sum to 1 exactly.
 _SUM_TOLERANCE = 1e-3
@@ -207,6 +208,15 @@ class ClassFloors(ClassRule):
         as_share("confidence", self.confidence)
 
     __repr__ = changed_repr
+
+    def guarantees(self, delta: float | None = None) -> tuple[Guarantee, ...]:
+        r"""Return a guarantee for each floor, with the whole :math:`\delta` of this rule.
+
+        Proposals are tested in order until one fails. A proposal that breaks some floor passes
+        only if the test of that very floor errs, so the floors need not share.
+        """
+        whole = 1.0 - self.confidence
+        return tuple(Guarantee(label, floor, whole) for label, floor in self.recall.items())
 
     def losses(self, labels: Sequence[Any]) -> FloatArray:
         """Return 1 for every mistake."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Self
 
@@ -13,23 +14,28 @@ from boundshift._words import METRIC_TITLES
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules._base import Rule, Sizes, changed_repr
 from boundshift.rules._binary import GMean, as_prevalence, frequencies
+from boundshift.rules._guarantee import Guarantee
 
 FLOORS = ("recall", "specificity", "precision", "npv", "flagged")
 """Names of the floors, and of the one cap, `flagged`."""
 
 # A rounding error must not break a floor.
 _ROUNDING = 1e-12
+# A cap that is missed by any amount weighs more than all floors that are missed.
+_CAP_MISSED = 10.0
 
 
 @dataclass(frozen=True)
 class Floors(Rule):
     r"""Meet every floor, then optimise an objective.
 
-    Floors are promises by default: with 0.95 confidence all of them hold together on fresh rows
+    By default floors are guaranteed: with 0.95 confidence all of them hold together on fresh rows
     from the same distribution. A cap on the rows flagged is a budget: it holds on the rows given,
-    and alone it is used up. With ``confidence=None``, or a curve that estimates, floors hold as
-    estimated. Where they cannot be met the status is UNMET, and the boundary's ``message`` says
-    which one fails, by how much, and what would be needed.
+    and a cap alone is used up. With ``confidence=None``, or a curve that estimates, floors hold as
+    estimated.
+
+    If no threshold meets everything, the status is UNMET, and the boundary's ``message`` names
+    what fails and what would be needed. A cap is kept even then, and the floors give way.
 
     Parameters
     ----------
@@ -47,21 +53,21 @@ class Floors(Rule):
         What to optimise among the boundaries that meet all floors: a rule, or "recall",
         "specificity" or "precision". None: the G-mean; for a cap alone, the share flagged.
     confidence : float, None or "auto", default="auto"
-        A number: everything asked for, a cap included, is promised together with this confidence.
-        None: nothing is promised, and floors are met as counted on the rows given. "auto": floors
-        are promised with the curve's confidence, 0.95 where no curve is named, and a cap is a
-        budget.
+        A number: everything asked for, a cap included, is guaranteed with this confidence. None:
+        nothing is guaranteed, and floors are met as counted on the rows given. "auto": floors are
+        guaranteed with the curve's confidence, 0.95 if no curve is named, and a cap is a budget.
     prevalence : float, default=None
         Share of the positive class where decisions will be made, for precision, npv, flagged and
         `then`; None takes the sample's, which must then be representative.
 
     Notes
     -----
-    Several promises each get an equal part of :math:`\delta = 1 -` confidence. A budget needs none.
+    Several guarantees each get an equal part of :math:`\delta = 1 -` confidence. A budget needs
+    none.
 
     Recall and specificity: a boundary that leaves a fixed number of a class's points on the wrong
     side is an order statistic of that class, and the binomial bound for the count holds for it as
-    it is. A promised cap likewise, among all rows.
+    it is. The same holds for a guaranteed cap, among all rows.
 
     Precision and npv: of the m rows above an order statistic of all scores, the number of
     positives is binomial with the precision as its probability. Boundaries are tested from few
@@ -135,13 +141,23 @@ class Floors(Rule):
 
     @property
     def promised(self) -> list[str]:
-        """What a curve of high probability promises; a cap only by itself or with a confidence."""
+        """Names of what is guaranteed if the curve can: a budget is not."""
         floors = [name for name in self.asked if name != "flagged"]
         return floors if floors and self.confidence == "auto" else list(self.asked)
 
+    def guarantees(self, delta: float | None) -> tuple[Guarantee, ...]:
+        """Return a guarantee for each floor, with an equal part of `delta`; none without it."""
+        if delta is None:
+            return ()
+        names = self.promised
+        return tuple(
+            Guarantee(name, self.asked[name], delta / len(names), is_cap=name == "flagged")
+            for name in names
+        )
+
     @property
     def level(self) -> float | None:
-        """Confidence of the promise where no curve is named, None for an estimate."""
+        """Confidence of the guarantees if no curve is named, None for an estimate."""
         if self.confidence == "auto":
             return None if [*self.asked] == ["flagged"] else 0.95
         return self.confidence
@@ -173,8 +189,8 @@ class Floors(Rule):
         objective = self.objective
         best = objective.value(negative, positive, n_samples)
         worst = objective.value(np.ones(1), np.ones(1), n_samples)[0]
-        missing = sum(self._shortfalls(negative, positive, n_samples).values())
-        # Among boundaries that miss a floor the nearest comes first; the objective breaks ties.
+        missing = total_shortfall(self._shortfalls(negative, positive, n_samples))
+        # Of the boundaries that miss a floor the nearest comes first; the objective breaks ties.
         beyond = worst + 1.0 + missing + 1e-6 * best / (1.0 + np.abs(best))
         return np.where(missing <= 0.0, best, beyond)
 
@@ -215,6 +231,16 @@ def missed_by(name: str, floor: float, reached: FloatArray) -> FloatArray:
     """Return the shortfall of a floor, 0 where it is met up to rounding."""
     short = reached - floor if name == "flagged" else floor - reached
     return np.where(short > _ROUNDING, short, 0.0)
+
+
+def total_shortfall(shortfalls: Mapping[str, FloatArray]) -> FloatArray:
+    """Return how far boundaries are from meeting all floors, those that break the cap last."""
+    floors = [short for name, short in shortfalls.items() if name != "flagged"]
+    total = np.sum(floors, axis=0)
+    if "flagged" in shortfalls:
+        beyond = shortfalls["flagged"]
+        total = total + np.where(beyond > 0.0, _CAP_MISSED + beyond, 0.0)
+    return np.asarray(total)
 
 
 @dataclass(frozen=True)
