@@ -309,7 +309,8 @@ def report(
             scores=scored.scores,
             confidence=goal.confidence,
             names=called.names(),
-            interval=resampled_interval(sample, curve, rule, "auto"),
+            # Resampled rows would ignore that rows of one id are alike.
+            interval=None if ids else resampled_interval(sample, curve, rule, "auto"),
             details=RowDetails(
                 counted.to_rows()[1] if counted.are_probabilities() else None,
                 {name: check_levels(name, judging.beside[name]) for name in groups},

@@ -13,6 +13,7 @@ import numpy as np
 from boundshift._promises.certificate import Certificate
 from boundshift._promises.zone import Zone
 from boundshift._words import (
+    METRIC_TITLES,
     Names,
     Sentence,
     at_least,
@@ -336,10 +337,11 @@ def _missed_text(verdict: Verdict, evidence: Evidence) -> str:
     shares = [verdict.missed] if before is None else [verdict.missed, before]
     base = _choose_base(shares)
     missed = round(base * verdict.missed)
-    about = "about " if evidence.certificate.status != "nominal" else ""
-    text = f"Out of {base:,} {names.positives}, the new threshold misses {about}{missed:,}"
+    count = f"about {missed:,}" if verdict.missed else "none"
+    text = f"Out of {base:,} {names.positives}, the new threshold misses {count}"
     if evidence.certificate.status == "nominal":
-        text = f"Here, out of {base:,} {names.positives}, the new threshold misses {missed:,}"
+        count = count.removeprefix("about ")
+        text = f"Here, out of {base:,} {names.positives}, the new threshold misses {count}"
     if before is None:
         return text
     old = round(base * before)
@@ -489,7 +491,7 @@ def _advice_text(diagnosis: Diagnosis, evidence: Evidence) -> str:
                 f"{_perfect_text(diagnosis.separation)}{_few_rows_text(diagnosis, evidence)}"
             )
         case Advice.MISSED:
-            return missed_text("choose the threshold on more rows")
+            return _missed_floors_text(diagnosis.goal)
         case Advice.OWN_THRESHOLD:
             return f"Use {OWN}: by the goal it does better."
         case Advice.OTHER_METHOD:
@@ -498,9 +500,20 @@ def _advice_text(diagnosis: Diagnosis, evidence: Evidence) -> str:
     return _use_text(diagnosis, evidence)
 
 
-def missed_text(remedy: str) -> str:
+def missed_text(remedy: str, reason: str = "the goal is missed") -> str:
     """Return the advice on a goal that is missed."""
-    return f"Improve it: the goal is missed. Train a better model, {remedy}, or ask for less."
+    return f"Improve it: {reason}. Train a better model, {remedy}, or ask for less."
+
+
+def _missed_floors_text(goal: Goal | None) -> str:
+    floors = [] if goal is None else goal.floors
+    missed = [
+        f"{METRIC_TITLES[item.name]} is {percent(item.reached)} where {100 * item.asked:.6g}% were asked for"
+        for item in floors
+        if item.state == State.MISSED
+    ]
+    reason = f"the goal is missed: {join_words(missed)}"
+    return missed_text("choose the threshold on more rows", reason)
 
 
 def test_text(reason: str, remedy: str) -> str:
@@ -573,10 +586,13 @@ def _gain_text(usefulness: Usefulness) -> str:
 
 
 def _perfect_text(separation: Separation) -> str:
+    errors = "the best threshold decides every row rightly"
+    if separation.least_error > 0:
+        share = percent(separation.least_error)
+        errors = f"at the best threshold only {share} of either class are decided wrongly"
     return (
-        f"At its best threshold only {percent(separation.least_error)} of either class are decided "
-        "wrongly, on average. Often a column gives the answer away that is known only afterwards, "
-        "or the same cases occur in training and test."
+        f"{capitalise(errors)}. Often a column gives the answer away that is known only "
+        "afterwards, or the same cases occur in training and test."
     )
 
 
