@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import is_dataclass
-from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich import box
@@ -20,7 +17,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from boundshift._app.options import find_option
 from boundshift._writing import is_special
 from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
 from boundshift.streaming._driver import draw_bars
@@ -55,40 +51,13 @@ app = typer.Typer(
 
 
 def command(*examples: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add a command to the application, with examples at the end of its help.
-
-    Its parameters are the options, described in `HELP`; a parameter that is a dataclass stands for
-    one option per field.
-    """
+    """Add a command to the application, with examples at the end of its help."""
 
     def add(function: Callable[..., None]) -> Callable[..., None]:
-        signature = inspect.signature(function, eval_str=True)
-        parameters: list[inspect.Parameter] = []
-        groups: dict[str, Any] = {}
-        for own in signature.parameters.values():
-            group: Any = own.annotation
-            options: Any = {own.name: own}
-            if is_dataclass(group):
-                options = inspect.signature(group, eval_str=True).parameters  # type: ignore[arg-type]
-                groups[own.name] = group, list(options)
-            for name, each in options.items():
-                kind: Any = Annotated[
-                    each.annotation, find_option(function.__name__, name, each.default)
-                ]
-                parameters.append(each.replace(kind=own.KEYWORD_ONLY, annotation=kind))
-
-        @wraps(function)
-        def call(**given: Any) -> None:
-            for name, (group, names) in groups.items():
-                given[name] = group(**{each: given.pop(each) for each in names})
-            function(**given)
-
-        call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-        call.__annotations__ = {p.name: p.annotation for p in parameters}
         # The terminal wraps the paragraphs of the help, not the source code.
         paragraphs = (function.__doc__ or "").split("\n\n")
         text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-        app.command(help=text, epilog="\n\n".join(["[bold]Examples[/bold]", *examples]))(call)
+        app.command(help=text, epilog="\n\n".join(["[bold]Examples[/bold]", *examples]))(function)
         return function
 
     return add

@@ -5,8 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -21,12 +22,13 @@ from boundshift._app.cli import (
     print_table,
     running,
 )
-from boundshift._app.options import Called, Goal, Roles, Scored, read_zone_errors
+from boundshift._app.options import Called, Goal, Roles, argument, option, read_zone_errors
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._tables import Reading
 
 __all__ = ["app"]
 
+Origin = Literal["held-out", "out-of-fold", "training"]
 _OF_IDS = (
     "Test on a file with other ids, by --test and --cluster, or use --cluster none if rows of one "
     "id are independent."
@@ -41,15 +43,33 @@ _OF_IDS = (
     "zcat scores.csv.gz | boundshift threshold - --score p --label y --curve paper",
 )
 def threshold(
-    files: list[Path],
-    scored: Scored,
-    goal: Goal,
-    reading: Reading,
-    cost_column: str | None = None,
-    certify: bool = False,
-    zone: str | None = None,
-    cluster: str | None = None,
-    as_json: bool = False,
+    files: Annotated[list[Path], argument("files")],
+    score: Annotated[str, option("score")],
+    label: Annotated[str, option("label")],
+    positive: Annotated[str | None, option("positive")] = None,
+    scores: Annotated[
+        Literal["held-out", "out-of-fold", "training"], option("scores")
+    ] = "held-out",
+    curve: Annotated[str | None, option("curve")] = None,
+    rule: Annotated[str | None, option("rule")] = None,
+    metric: Annotated[str | None, option("metric")] = None,
+    costs: Annotated[str | None, option("costs")] = None,
+    recall_floor: Annotated[float | None, option("recall_floor")] = None,
+    specificity_floor: Annotated[float | None, option("specificity_floor")] = None,
+    precision_floor: Annotated[float | None, option("precision_floor")] = None,
+    npv_floor: Annotated[float | None, option("npv_floor")] = None,
+    capacity: Annotated[str | None, option("capacity")] = None,
+    then: Annotated[str | None, option("then")] = None,
+    prevalence: Annotated[float | None, option("prevalence")] = None,
+    confidence: Annotated[float, option("confidence")] = 0.95,
+    cost_column: Annotated[str | None, option("cost_column")] = None,
+    certify: Annotated[bool, option("certify")] = False,
+    zone: Annotated[str | None, option("zone")] = None,
+    cluster: Annotated[str | None, option("cluster")] = None,
+    encoding: Annotated[str | None, option("encoding")] = None,
+    sheet: Annotated[str | None, option("sheet")] = None,
+    header_row: Annotated[int | None, option("header_row")] = None,
+    as_json: Annotated[bool, option("as_json")] = False,
 ) -> None:
     """Find the boundary for a file of labels and scores from any system.
 
@@ -62,9 +82,24 @@ def threshold(
         from boundshift._app.tables import positive_note
         from boundshift._words import at_most, error_text, percent
 
+        goal = Goal(
+            curve=curve,
+            rule=rule,
+            metric=metric,
+            costs=costs,
+            recall_floor=recall_floor,
+            specificity_floor=specificity_floor,
+            precision_floor=precision_floor,
+            npv_floor=npv_floor,
+            capacity=capacity,
+            then=then,
+            prevalence=prevalence,
+            confidence=confidence,
+        )
+        reading = Reading(encoding, sheet, header_row)
         alone = [name for name, it in (("zone", zone), ("cost-column", cost_column)) if it]
-        is_seen = zone is not None and scored.scores != "held-out"
-        has_goal = goal != Goal(confidence=goal.confidence)
+        is_seen = zone is not None and scores != "held-out"
+        has_goal = goal != Goal(confidence=confidence)
         if alone and (len(alone) > 1 or has_goal or certify or is_seen):
             raise InvalidInputError(
                 f"--{alone[0]} must go alone: without the other one of --zone and --cost-column, a "
@@ -76,20 +111,29 @@ def threshold(
                 "--cluster must go with --zone, got it alone. For a promised floor use "
                 "find_boundary(..., rule=Floors(recall=0.9), cluster=ids) of the library."
             )
-        curve, rule = goal.claims()
+        by_curve, by_rule = goal.claims()
         allowed = read_zone_errors(zone)
-        symmetric = len(set(allowed)) == 1 if allowed else rule.symmetric and cost_column is None
-        how: dict[str, Any] = {"positive": scored.positive, "symmetric": symmetric, "by": ids}
-        how |= {"cost": cost_column, "independent": cluster is not None}
-        columns = scored.score, scored.label
-        table = ScoreTable(files, *columns, **how, reading=reading, progress=show)
+        symmetric = len(set(allowed)) == 1 if allowed else by_rule.symmetric and cost_column is None
+        table = ScoreTable(
+            files,
+            score,
+            label,
+            positive=positive,
+            symmetric=symmetric,
+            cost=cost_column,
+            by=ids,
+            independent=cluster is not None,
+            reading=reading,
+            progress=show,
+        )
         found: Any
+        more: dict[str, Any] = {}
         if allowed is not None:
-            found = table.find_zone(allowed, goal.confidence, *ids)
-            more, (negative, positive) = {}, found.labels
-            said = (
-                f"Call a row {positive} if {scored.score} > {found.high:.6g} and {negative} if "
-                f"{scored.score} <= {found.low:.6g}; between the two, ask a person.\n"
+            found = table.find_zone(allowed, confidence, *ids)
+            low_class, high_class = found.labels
+            text = (
+                f"Call a row {high_class} if {score} > {found.high:.6g} and {low_class} if "
+                f"{score} <= {found.low:.6g}; between the two, ask a person.\n"
                 f"{found.message}"
             )
             rows = [
@@ -98,11 +142,13 @@ def threshold(
                 ("share between the limits here", *map(percent, found.unsure)),
             ]
         else:
-            how = {"confidence": goal.confidence, "scores": scored.scores}
-            found, certificate = table.decide(curve, rule, **how)
-            more, (negative, positive) = {"certificate": certificate.to_dict()}, found.labels
-            said = (
-                f"Call a row {positive} if {scored.score} > {found.threshold:.6g}, else {negative}."
+            found, certificate = table.decide(
+                by_curve, by_rule, confidence=confidence, scores=scores
+            )
+            more = {"certificate": certificate.to_dict()}
+            low_class, high_class = found.labels
+            text = (
+                f"Call a row {high_class} if {score} > {found.threshold:.6g}, else {low_class}."
                 f"\n{in_options(found.message)}\n{certificate.status.capitalize()}: "
                 f"{certificate.reason}."
             )
@@ -113,11 +159,11 @@ def threshold(
                 (f"claimed by {found.curve.name}", *map(error_text, found.errors)),
                 (bounds, *map(at_most, certificate.error_bounds)),
             ]
-    print_notes(positive_note(scored.positive, found.labels, found.n_samples))
+    print_notes(positive_note(positive, found.labels, found.n_samples))
     if as_json:
         print_json(found.to_dict() | (more if certify else {}))
         return
-    print_line(said)
+    print_line(text)
     head = ["", *(f"class {name}" for name in found.labels)]
     print_table(head, [("rows", *found.n_samples), *rows])
 
@@ -130,21 +176,40 @@ def threshold(
     "boundshift predict gives new.csv --out predictions.csv",
 )
 def fit(
-    file: Path,
-    target: str,
-    goal: Goal,
-    roles: Roles,
-    called: Called,
-    reading: Reading,
-    positive: str | None = None,
-    ignore: list[str] | None = None,
-    model: str = "logistic",
-    out: Path = Path("boundshift-fit"),
-    by: list[str] | None = None,
-    cluster: str | None = None,
-    zone: str | None = None,
-    seed: int = 0,
-    force: bool = False,
+    file: Annotated[Path, argument("file")],
+    target: Annotated[str, option("target")],
+    positive: Annotated[str | None, option("positive")] = None,
+    ignore: Annotated[list[str] | None, option("ignore", advanced=True)] = None,
+    model: Annotated[str, option("model")] = "logistic",
+    curve: Annotated[str | None, option("curve", advanced=True)] = None,
+    rule: Annotated[str | None, option("rule")] = None,
+    metric: Annotated[str | None, option("metric", advanced=True)] = None,
+    costs: Annotated[str | None, option("costs")] = None,
+    recall_floor: Annotated[float | None, option("recall_floor")] = None,
+    specificity_floor: Annotated[float | None, option("specificity_floor", advanced=True)] = None,
+    precision_floor: Annotated[float | None, option("precision_floor", advanced=True)] = None,
+    npv_floor: Annotated[float | None, option("npv_floor", advanced=True)] = None,
+    capacity: Annotated[str | None, option("capacity")] = None,
+    then: Annotated[str | None, option("then", advanced=True)] = None,
+    prevalence: Annotated[float | None, option("prevalence", advanced=True)] = None,
+    confidence: Annotated[float, option("confidence", advanced=True)] = 0.95,
+    numeric: Annotated[list[str] | None, option("numeric", advanced=True)] = None,
+    category: Annotated[list[str] | None, option("category", advanced=True)] = None,
+    drop: Annotated[list[str] | None, option("drop")] = None,
+    row_id: Annotated[list[str] | None, option("row_id", advanced=True)] = None,
+    by: Annotated[list[str] | None, option("by", advanced=True)] = None,
+    cluster: Annotated[str | None, option("cluster", advanced=True)] = None,
+    zone: Annotated[str | None, option("zone", advanced=True)] = None,
+    unit: Annotated[str | None, option("unit", advanced=True)] = None,
+    positive_name: Annotated[str | None, option("positive_name", advanced=True)] = None,
+    negative_name: Annotated[str | None, option("negative_name", advanced=True)] = None,
+    title: Annotated[str | None, option("title", advanced=True)] = None,
+    encoding: Annotated[str | None, option("encoding", advanced=True)] = None,
+    sheet: Annotated[str | None, option("sheet", advanced=True)] = None,
+    header_row: Annotated[int | None, option("header_row", advanced=True)] = None,
+    seed: Annotated[int, option("seed", advanced=True, least=0, most=2**32 - 1)] = 0,
+    out: Annotated[Path, option("out")] = Path("boundshift-fit"),
+    force: Annotated[bool, option("force", "fit")] = False,
 ) -> None:
     """Train a model on a table, shift its boundary, certify it, compare it, and write a report.
 
@@ -159,20 +224,53 @@ def fit(
         from boundshift._app.tables import read_frame
         from boundshift._promises.zone import find_zone
 
+        goal = Goal(
+            curve=curve,
+            rule=rule,
+            metric=metric,
+            costs=costs,
+            recall_floor=recall_floor,
+            specificity_floor=specificity_floor,
+            precision_floor=precision_floor,
+            npv_floor=npv_floor,
+            capacity=capacity,
+            then=then,
+            prevalence=prevalence,
+            confidence=confidence,
+        )
+        reading = Reading(encoding, sheet, header_row)
         check_folder(out, force)
         allowed = read_zone_errors(zone)
+        names = Called(unit, positive_name, negative_name, title).names()
         frame = read_frame(file, reading=reading)
-        curve, rule = goal.claims(len(frame))
-        how: dict[str, Any] = {"positive": positive, "ignore": ignore or (), "model": model}
-        how |= {"curve": curve, "rule": rule, "confidence": goal.confidence, "seed": seed}
-        how |= {"roles": roles.by_column(), "by": by or (), "cluster": cluster}
-        fitted = fit_table(frame, target, **how, progress=show)
-        found = None
+        by_curve, by_rule = goal.claims(len(frame))
+        fitted = fit_table(
+            frame,
+            target,
+            positive=positive,
+            ignore=ignore or (),
+            model=model,
+            curve=by_curve,
+            rule=by_rule,
+            confidence=confidence,
+            seed=seed,
+            roles=Roles(numeric, category, drop, row_id).by_column(),
+            by=by or (),
+            cluster=cluster,
+            progress=show,
+        )
+        limits = None
         if allowed is not None:
-            how = {"pos_label": fitted.labels[1], "cluster": fitted.details.cluster}
-            found = find_zone(*fitted.judged, allowed, goal.confidence, scale="raw", **how)
-        facts = report_facts(fitted, out, called.names(), zone=found)
-        written = write_folder(fitted, facts, out, force=force, zone=found)
+            limits = find_zone(
+                *fitted.judged,
+                allowed,
+                confidence,
+                scale="raw",
+                pos_label=fitted.labels[1],
+                cluster=fitted.details.cluster,
+            )
+        facts = report_facts(fitted, out, names, zone=limits)
+        written = write_folder(fitted, facts, out, force=force, zone=limits)
     print_notes(fitted.notes)
     print_table(["column", "read as", "why"], fitted.columns.described())
     head = ["G-mean", "F1", *(f"recall of {label}" for label in fitted.labels)]
@@ -206,15 +304,17 @@ def _print_sentences(facts: Mapping[str, Any]) -> None:
     "boundshift predict boundshift-fit new.csv --zone boundshift-fit/zone.json | head",
 )
 def predict(
-    folder: Path,
-    file: Path,
-    reading: Reading,
-    out: Path = Path("-"),
-    keep: list[str] | None = None,
-    threshold: float | None = None,
-    top: int | None = None,
-    zone: Path | None = None,
-    force: bool = False,
+    folder: Annotated[Path, argument("folder")],
+    file: Annotated[Path, argument("file")],
+    out: Annotated[Path, option("out")] = Path("-"),
+    keep: Annotated[list[str] | None, option("keep")] = None,
+    threshold: Annotated[float | None, option("threshold")] = None,
+    top: Annotated[int | None, option("top", least=1)] = None,
+    zone: Annotated[Path | None, option("zone", "predict")] = None,
+    encoding: Annotated[str | None, option("encoding")] = None,
+    sheet: Annotated[str | None, option("sheet")] = None,
+    header_row: Annotated[int | None, option("header_row")] = None,
+    force: Annotated[bool, option("force")] = False,
 ) -> None:
     """Predict the rows of a new table, or list those with the highest scores.
 
@@ -226,11 +326,19 @@ def predict(
         from boundshift._app.tables import check_writable, write_frame
         from boundshift._promises.zone import Zone
 
+        reading = Reading(encoding, sheet, header_row)
         check_writable(out)
         check_output(out, force, file, zone)
         limits = None if zone is None else Zone.from_json(zone.read_bytes())
-        how: dict[str, Any] = {"keep": keep or (), "threshold": threshold, "top": top}
-        found, notes = predict_table(folder, file, zone=limits, reading=reading, **how)
+        found, notes = predict_table(
+            folder,
+            file,
+            keep=keep or (),
+            threshold=threshold,
+            top=top,
+            zone=limits,
+            reading=reading,
+        )
         print_notes(notes)
         write_frame(found, out, new=not force)
     made, positive = found["prediction"], found.attrs["positive"]
@@ -246,18 +354,39 @@ def predict(
     "boundshift report scores.csv --score p --label ill --positive-name sick --unit patients",
 )
 def report(
-    file: Path,
-    scored: Scored,
-    goal: Goal,
-    called: Called,
-    reading: Reading,
-    test: Path | None = None,
-    test_share: float | None = None,
-    own: float | None = None,
-    by: list[str] | None = None,
-    cluster: str | None = None,
-    out: Path = Path("report.html"),
-    force: bool = False,
+    file: Annotated[Path, argument("file")],
+    score: Annotated[str, option("score")],
+    label: Annotated[str, option("label")],
+    positive: Annotated[str | None, option("positive")] = None,
+    scores: Annotated[
+        Literal["held-out", "out-of-fold", "training"], option("scores")
+    ] = "held-out",
+    curve: Annotated[str | None, option("curve")] = None,
+    rule: Annotated[str | None, option("rule")] = None,
+    metric: Annotated[str | None, option("metric")] = None,
+    costs: Annotated[str | None, option("costs")] = None,
+    recall_floor: Annotated[float | None, option("recall_floor")] = None,
+    specificity_floor: Annotated[float | None, option("specificity_floor")] = None,
+    precision_floor: Annotated[float | None, option("precision_floor")] = None,
+    npv_floor: Annotated[float | None, option("npv_floor")] = None,
+    capacity: Annotated[str | None, option("capacity")] = None,
+    then: Annotated[str | None, option("then")] = None,
+    prevalence: Annotated[float | None, option("prevalence")] = None,
+    confidence: Annotated[float, option("confidence")] = 0.95,
+    unit: Annotated[str | None, option("unit")] = None,
+    positive_name: Annotated[str | None, option("positive_name")] = None,
+    negative_name: Annotated[str | None, option("negative_name")] = None,
+    title: Annotated[str | None, option("title")] = None,
+    test: Annotated[Path | None, option("test")] = None,
+    test_share: Annotated[float | None, option("test_share")] = None,
+    own: Annotated[float | None, option("own")] = None,
+    by: Annotated[list[str] | None, option("by")] = None,
+    cluster: Annotated[str | None, option("cluster")] = None,
+    encoding: Annotated[str | None, option("encoding")] = None,
+    sheet: Annotated[str | None, option("sheet")] = None,
+    header_row: Annotated[int | None, option("header_row")] = None,
+    out: Annotated[Path, option("out")] = Path("report.html"),
+    force: Annotated[bool, option("force")] = False,
 ) -> None:
     """Write a report on scores of any system: one HTML file that needs no network.
 
@@ -265,6 +394,21 @@ def report(
     apart what is certified and what is not.
     """
     with running() as show:
+        goal = Goal(
+            curve=curve,
+            rule=rule,
+            metric=metric,
+            costs=costs,
+            recall_floor=recall_floor,
+            specificity_floor=specificity_floor,
+            precision_floor=precision_floor,
+            npv_floor=npv_floor,
+            capacity=capacity,
+            then=then,
+            prevalence=prevalence,
+            confidence=confidence,
+        )
+        reading = Reading(encoding, sheet, header_row)
         check_output(out, force, file, test)
         ids = [] if cluster in (None, "none") else [cluster]
         if test_share is not None if test else ids:
@@ -279,38 +423,49 @@ def report(
         from boundshift.report import Doubt, Report, RowDetails, collect_facts
         from boundshift.report._evidence import check_levels
 
-        curve, rule = goal.claims()
-        groups, columns = by or [], (scored.score, scored.label)
-        how: dict[str, Any] = {"independent": cluster is not None, "cluster_with": "--test"}
-        how |= {"reading": reading, "progress": show}
-        beside = ids if test else groups
-        table = ScoreTable([file], *columns, scored.positive, rule.symmetric, by=beside, **how)
+        by_curve, by_rule = goal.claims()
+        groups = by or []
+        open_scores = partial(
+            ScoreTable,
+            score=score,
+            label=label,
+            independent=cluster is not None,
+            cluster_with="--test",
+            reading=reading,
+            progress=show,
+        )
+        table = open_scores(
+            [file], positive=positive, symmetric=by_rule.symmetric, by=ids if test else groups
+        )
         deciding = judging = rows = table.rows.ordered()
-        labels, doubt = table.labels, table.doubt
+        labels = table.labels
+        doubt = table.doubt
         if test_share is not None:
             apart = set_apart(rows.is_positive, test_share, labels)
-            deciding, judging = rows.of(~apart), rows.of(apart)
+            deciding = rows.of(~apart)
+            judging = rows.of(apart)
         elif test is not None:
-            tested = ScoreTable([test], *columns, str(labels[1]), by=[*groups, *ids], **how)
+            tested = open_scores([test], positive=str(labels[1]), by=[*groups, *ids])
+            judging = tested.rows.ordered()
             # An id may repeat between the files, too.
-            both = ScoreTable([file, test], *columns, str(labels[1]), **how)
-            judging, _ = tested.rows.ordered(), both.rows
-            doubt = doubt or tested.doubt or both.doubt
+            both = open_scores([file, test], positive=str(labels[1]))
+            doubt = doubt or tested.doubt or both.find_doubt()
             for name in ids:
                 check_apart(name, rows.beside[name], judging.beside[name])
-        sample, counted = deciding.sample(labels), judging.sample(labels)
-        boundary = decide(sample, curve, rule, "auto")
+        sample = deciding.sample(labels)
+        counted = judging.sample(labels)
+        boundary = decide(sample, by_curve, by_rule, "auto")
         warn_of(boundary, stacklevel=2)
         facts = collect_facts(
             *sample.to_rows(),
             boundary=boundary,
             old_threshold="auto" if own is None else own,
             test=None if judging is rows else counted.to_rows(),
-            scores=scored.scores,
-            confidence=goal.confidence,
-            names=called.names(),
+            scores=scores,
+            confidence=confidence,
+            names=Called(unit, positive_name, negative_name, title).names(),
             # Resampled rows would ignore that rows of one id are alike.
-            interval=None if ids else resampled_interval(sample, curve, rule, "auto"),
+            interval=None if ids else resampled_interval(sample, by_curve, by_rule, "auto"),
             details=RowDetails(
                 counted.to_rows()[1] if counted.are_probabilities() else None,
                 {name: check_levels(name, judging.beside[name]) for name in groups},
@@ -319,7 +474,7 @@ def report(
             doubt=Doubt(doubt, _OF_IDS, is_seen=False) if doubt else None,
         )
         Report(facts).save(out, overwrite=force)
-    print_notes(positive_note(scored.positive, labels, rows.sample(labels).n_samples))
+    print_notes(positive_note(positive, labels, rows.sample(labels).n_samples))
     _print_sentences(facts)
     print_line(facts["verdict"]["note"])
     print_line(out)
@@ -330,13 +485,15 @@ def report(
     "boundshift certify boundshift-fit april.csv --cluster patient",
 )
 def certify(
-    folder: Path,
-    file: Path,
-    reading: Reading,
-    label: str | None = None,
-    confidence: float = 0.95,
-    cluster: str | None = None,
-    as_json: bool = False,
+    folder: Annotated[Path, argument("folder")],
+    file: Annotated[Path, argument("file")],
+    label: Annotated[str | None, option("label")] = None,
+    confidence: Annotated[float, option("confidence")] = 0.95,
+    cluster: Annotated[str | None, option("cluster")] = None,
+    encoding: Annotated[str | None, option("encoding")] = None,
+    sheet: Annotated[str | None, option("sheet")] = None,
+    header_row: Annotated[int | None, option("header_row")] = None,
+    as_json: Annotated[bool, option("as_json")] = False,
 ) -> None:
     """Certify a fitted folder on other labelled rows, such as those of another year or place.
 
@@ -346,8 +503,10 @@ def certify(
         from boundshift._app.watch import certify_table
         from boundshift._words import at_most, percent
 
-        how: dict[str, Any] = {"label": label, "confidence": confidence, "reading": reading}
-        found = certify_table(folder, file, cluster=cluster, **how)
+        reading = Reading(encoding, sheet, header_row)
+        found = certify_table(
+            folder, file, label=label, confidence=confidence, cluster=cluster, reading=reading
+        )
     if as_json:
         print_json(found.to_dict())
         return
@@ -373,15 +532,17 @@ def certify(
     "boundshift monitor certificate.json march.csv --score risk --label ill --exit-code",
 )
 def monitor(
-    folder: Path,
-    file: Path,
-    reading: Reading,
-    label: str | None = None,
-    score: str | None = None,
-    when: str | None = None,
-    cluster: str | None = None,
-    exit_code: bool = False,
-    as_json: bool = False,
+    folder: Annotated[Path, argument("folder")],
+    file: Annotated[Path, argument("file")],
+    label: Annotated[str | None, option("label")] = None,
+    score: Annotated[str | None, option("score")] = None,
+    when: Annotated[str | None, option("when")] = None,
+    cluster: Annotated[str | None, option("cluster")] = None,
+    encoding: Annotated[str | None, option("encoding")] = None,
+    sheet: Annotated[str | None, option("sheet")] = None,
+    header_row: Annotated[int | None, option("header_row")] = None,
+    exit_code: Annotated[bool, option("exit_code")] = False,
+    as_json: Annotated[bool, option("as_json")] = False,
 ) -> None:
     """Count labelled rows that came after deployment, and say whether the certificate is kept.
 
@@ -392,8 +553,16 @@ def monitor(
         from boundshift._app.watch import watch_table
         from boundshift._words import at_most, percent
 
-        how: dict[str, Any] = {"label": label, "score": score, "when": when, "cluster": cluster}
-        found, state, notes, months = watch_table(folder, file, reading=reading, **how)
+        reading = Reading(encoding, sheet, header_row)
+        found, state, notes, months = watch_table(
+            folder,
+            file,
+            label=label,
+            score=score,
+            when=when,
+            cluster=cluster,
+            reading=reading,
+        )
     print_notes(notes)
     stated = found.certificate
     counts = found.n_samples, found.wrong, stated.error_bounds, found.e_values
@@ -431,7 +600,11 @@ def monitor(
     "boundshift datasets pima --out pima.csv",
     "boundshift fit pima.csv --target target --positive diabetes",
 )
-def datasets(name: str | None = None, out: Path = Path("-"), force: bool = False) -> None:
+def datasets(
+    name: Annotated[str | None, argument("name")] = None,
+    out: Annotated[Path, option("out")] = Path("-"),
+    force: Annotated[bool, option("force")] = False,
+) -> None:
     """List public data sets, or write one to a file; the class stands in the column target."""
     with running():
         from boundshift._app.tables import check_writable, write_frame

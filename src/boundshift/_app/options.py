@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -89,39 +89,36 @@ HELP = {
     "force": "Replace what is there, but never a file that is read or a link.",
     "fit force": "Replace a folder that holds an earlier fit and nothing else.",
 }
-"""Options by parameter, or by command and parameter where they differ."""
-_RANGES = {"seed": (0, 2**32 - 1), "top": (1, None)}
-_FIRST = "target positive model rule costs recall_floor capacity drop out force"
+"""Help of every option by its parameter, or by command and parameter where they differ."""
+_RENAMED = {"row_id": "--id", "as_json": "--json"}
+_SHARES = ("_floor", "_share", "prevalence", "confidence")
 
 
-def find_option(command: str, name: str, default: Any) -> Any:
-    """Return the option of a parameter as Typer takes it."""
-    how: dict[str, Any] = {"help": HELP.get(f"{command} {name}") or HELP[name]}
-    if name in ("file", "files", "folder", "name"):
-        return typer.Argument(**how, metavar=name.upper(), show_default=False)
-    how["show_default"] = default not in (None, False)
-    if how["help"].startswith(("Column", "Label")):
-        how["metavar"] = how["help"].split()[0].upper()
-    if name.endswith(("_floor", "_share", "prevalence", "confidence")):
+def argument(name: str) -> Any:
+    """Return an argument of a command, with its help."""
+    return typer.Argument(help=HELP[name], metavar=name.upper(), show_default=False)
+
+
+def option(
+    name: str,
+    command: str = "",
+    *,
+    advanced: bool = False,
+    least: float | None = None,
+    most: float | None = None,
+) -> Any:
+    """Return the option of a parameter, with its help; `command` if that has a help of its own."""
+    text = HELP[f"{command} {name}"] if command else HELP[name]
+    how: dict[str, Any] = {"help": text, "min": least, "max": most}
+    if text.startswith(("Column", "Label")):
+        how["metavar"] = text.split()[0].upper()
+    if name.endswith(_SHARES):
         how |= {"parser": read_share, "metavar": "SHARE"}
     if name in ("threshold", "own"):
         how |= {"parser": read_score, "metavar": "NUMBER"}
-    if name in _RANGES:
-        how["min"], how["max"] = _RANGES[name]
-    if command == "fit" and name not in _FIRST.split():
+    if advanced:
         how["rich_help_panel"] = "Advanced"
-    renamed = {"row_id": "--id", "as_json": "--json"}
-    return typer.Option(renamed.get(name, f"--{name.replace('_', '-')}"), **how)
-
-
-@dataclass(frozen=True)
-class Scored:
-    """Which columns hold labelled scores, and what these are."""
-
-    score: str
-    label: str
-    positive: str | None = None
-    scores: Literal["held-out", "out-of-fold", "training"] = "held-out"
+    return typer.Option(_RENAMED.get(name, f"--{name.replace('_', '-')}"), **how)
 
 
 @dataclass(frozen=True)

@@ -148,6 +148,10 @@ class ScoreTable:
         beside |= zip(self._numbers[1:], costs, strict=True)
         return ScoreRows(is_positive[codes], scores, beside)
 
+    def find_doubt(self) -> str:
+        """Read the rows, and return why nothing can be certified on them; else nothing."""
+        return self.doubt if len(self.rows.scores) else ""
+
     def _id_columns(self, opened: OpenTable) -> list[str]:
         names = [name for name in opened.header if rank_id(name, sys.maxsize)]
         return [name for name in names if name not in self._named and not self.independent]

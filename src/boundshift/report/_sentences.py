@@ -508,7 +508,8 @@ def missed_text(remedy: str, reason: str = "the goal is missed") -> str:
 def _missed_floors_text(goal: Goal | None) -> str:
     floors = [] if goal is None else goal.floors
     missed = [
-        f"{METRIC_TITLES[item.name]} is {percent(item.reached)} where {100 * item.asked:.6g}% were asked for"
+        f"{METRIC_TITLES[item.name]} is {percent(item.reached)} where {100 * item.asked:.6g}% "
+        "were asked for"
         for item in floors
         if item.state == State.MISSED
     ]
