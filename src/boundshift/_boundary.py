@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundshift._result.boundary import Boundary, warn_of
+from boundshift._result.rows import ChoosingRows
 from boundshift._scores import LEAST_WEIGHT, Scale, ScoreSample
 from boundshift._search import Found, gap_edges, middle, search_gaps
 from boundshift._status import Status
@@ -172,6 +173,7 @@ def decide(
     for label, scores in zip(sample.labels, sample.classes, strict=True):
         if scores.is_weighted and scores.n < LEAST_WEIGHT:
             raise bad_weights(f"a sum of {scores.n:.4g} for {label!r}")
+    given = sample
     sample = sample.on_scale(scale)
     counted = sample
     if isinstance(curve, PairCurve) and isinstance(sample.negative, CellScores):
@@ -180,9 +182,9 @@ def decide(
         negative, positive = (c.as_points() for c in sample.classes)  # type: ignore[attr-defined]
         sample = replace(sample, negative=negative, positive=positive, given_atoms=sample.atoms)
     if not all(sample.n_samples):
-        return _record(_solve_one_class(sample, curve, rule), sample, curve, rule)
+        return _record(_solve_one_class(sample, curve, rule), sample, curve, rule, given)
     _check_direction(sample, rule)
-    return _record(curve.solve(sample, rule), counted, curve, rule)
+    return _record(curve.solve(sample, rule), counted, curve, rule, given)
 
 
 def _solve_one_class(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Solution:
@@ -258,7 +260,8 @@ def decide_by_row(
     """Return the boundary at which the rows decided wrongly cost least."""
     is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=False)
     cost = own_cost(as_row_cost(row_cost, len(scores)), is_positive)
-    sample = ScoreSample.from_rows(is_positive, scores, labels).on_scale(scale)
+    given = ScoreSample.from_rows(is_positive, scores, labels)
+    sample = given.on_scale(scale)
     _check_direction(sample, Cost())
     # In units of the mean cost the rows' costs are weights, whose sum is least.
     unit = float(cost.mean())
@@ -271,7 +274,8 @@ def decide_by_row(
     found = search_gaps(costs, Sum(), weighted)
     first, second = Empirical().errors(sample)(np.array([found.threshold]))
     found = found._replace(errors=(float(first[0]), float(second[0])), value=found.value * unit)
-    boundary = _record(Solution(found, status_of(sample)), sample, Empirical(), Cost())
+    solution = Solution(found, status_of(sample))
+    boundary = _record(solution, sample, Empirical(), Cost(), given)
     return replace(boundary, by_row=True)
 
 
@@ -291,11 +295,12 @@ def decide_by_cluster(
             "boundary does not need clusters: certify it on other rows."
         )
     is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=False)
-    sample = ScoreSample.from_rows(is_positive, scores, labels).on_scale(scale)
+    given = ScoreSample.from_rows(is_positive, scores, labels)
+    sample = given.on_scale(scale)
     clusters = order_clusters(is_positive, scores, cluster)
     _check_direction(sample, rule)
     curve = Betting(rule.level)
-    return _record(curve.solve_clusters(sample, rule, clusters), sample, curve, rule)
+    return _record(curve.solve_clusters(sample, rule, clusters), sample, curve, rule, given)
 
 
 def _check_direction(sample: ScoreSample, rule: Rule) -> None:
@@ -311,7 +316,10 @@ def _check_direction(sample: ScoreSample, rule: Rule) -> None:
     )
 
 
-def _record(solution: Solution, sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Boundary:
+def _record(
+    solution: Solution, sample: ScoreSample, curve: ErrorCurve, rule: Rule, given: ScoreSample
+) -> Boundary:
+    """Return the record of a solution; `given` has the scores as they came."""
     found = solution.found
     above, below = sample.count_wrong(np.array([found.threshold]))
     threshold = sample.to_threshold(found.threshold)
@@ -332,4 +340,5 @@ def _record(solution: Solution, sample: ScoreSample, curve: ErrorCurve, rule: Ru
         remarks=solution.remarks,
         detail=solution.detail,
         scale="raw" if sample.log_odds is None else "probability",
+        chosen_on=ChoosingRows.of(given),
     )

@@ -90,6 +90,7 @@ class GroupBoundaries(Record, Mapping[Any, Boundary]):
             Score and group of each row.
         """
         scores = as_known_scores(as_column("y_score", y_score, "Pass one score for each row."))
+        self.common._check_scale(scores, refuse=False)
         groups, codes = _encode(as_column("by", by, _BY, len(scores)))
         thresholds = [self.boundaries.get(group, self.common).threshold for group in groups]
         is_positive = scores > np.array(thresholds)[codes]

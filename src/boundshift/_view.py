@@ -58,7 +58,7 @@ def settle_boundary(
         )
     read_threshold(boundary, pos_label)
     sample = read_sample(y_true, y_score, boundary.labels)
-    boundary._check_scale(*sample.extremes, sum(sample.n_samples))
+    boundary._check_sample_scale(sample)
     return boundary, sample
 
 

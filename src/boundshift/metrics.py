@@ -182,7 +182,7 @@ def metrics_at(
         _, pos_label = read_threshold(thresholds, pos_label, y_true)
     sample = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=False)
     if isinstance(thresholds, Boundary):
-        thresholds._check_scale(*sample.extremes, sum(sample.n_samples))
+        thresholds._check_sample_scale(sample)
         thresholds = thresholds.threshold
     if thresholds is None:
         edges = gap_edges(sample)

@@ -174,7 +174,7 @@ def test_it_ends_at_the_same_label_in_any_batches():
     assert str(missed).startswith(f"missed after {missed.n_labels} labels: precision < 0.8")
 
 
-FITTED = find_boundary(Y, S)
+FITTED = find_boundary(Y, S**2)
 
 
 @pytest.mark.parametrize(

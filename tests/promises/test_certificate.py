@@ -226,7 +226,7 @@ def test_wrong_requests_get_a_sentence(ask, words) -> None:
 
 def test_what_is_no_promise_is_warned_of():
     nominal = certify([0] * 50 + [1] * 50, [0.1] * 50 + [0.9] * 50, 0.5, scores="training")
-    with pytest.warns(BoundaryWarning, match="a nominal one, so the limits are no promise"):
+    with pytest.warns(BoundaryWarning, match="a nominal one, so the result is no guarantee"):
         nominal.next_rows(10)
     for threshold in (-1.7, 2.0):
         with pytest.warns(BoundaryWarning, match="both sides of the threshold"):

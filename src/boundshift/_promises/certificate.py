@@ -160,13 +160,7 @@ class Certificate(Record):
                 "`next_rows` must have a threshold fixed before these rows, got one chosen on "
                 "them. Certify on other rows."
             )
-        if not self.certified:
-            warnings.warn(
-                f"`next_rows` should have a certified certificate, got a {self.status} one, so "
-                f"the limits are no promise: {self.reason}.",
-                BoundaryWarning,
-                stacklevel=2,
-            )
+        self._warn_unless_certified("next_rows")
         delta = (1.0 - self.confidence) / (len(self.labels) if self.joint else 1)
 
         def limit(k: int, n: int) -> int:
@@ -176,6 +170,15 @@ class Certificate(Record):
             return bisect_left(range(1, int(m) + 1), True, key=is_beyond)
 
         return tuple(limit(k, n) for k, n in zip(self.wrong, self.n_samples, strict=True))
+
+    def _warn_unless_certified(self, name: str) -> None:
+        if not self.certified:
+            warnings.warn(
+                f"`{name}` should have a certified certificate, got a {self.status} one, so the "
+                f"result is no guarantee: {self.reason}.",
+                BoundaryWarning,
+                stacklevel=3,
+            )
 
     def _need_counts(self, name: str) -> None:
         if self.method not in ("clopper-pearson", "uniform"):
@@ -238,6 +241,13 @@ class Certificate(Record):
         odds /= as_positive("false_negative", false_negative, "Use 1.")
         delta, is_uniform = 1.0 - self.confidence, self.method == "uniform"
         (alarmed, missed), (negative, positive) = self.wrong, self.n_samples
+        if prevalence is None and not (negative and positive):
+            raise InvalidInputError(
+                "`rate` must have rows of both classes unless `prevalence` is given, got "
+                f"{negative} and {positive}. Certify a random sample of all rows, or pass the "
+                "share of the second class."
+            )
+        self._warn_unless_certified("rate")
         rows, found = negative + positive, positive - missed
         flagged = found + alarmed
         if prevalence is None and not is_uniform:

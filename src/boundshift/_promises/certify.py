@@ -55,7 +55,8 @@ def certify(
         Scores of the rows.
     threshold : float or Boundary
         A row is predicted positive iff its score is greater. A boundary also gives the positive
-        class, and scores on another scale are refused.
+        class, and scores on another scale are refused. If the rows chose the boundary, or some of
+        them did, the bounds hold for every threshold at once, and `reason` says so.
     confidence, joint : float, default=0.95, and bool, default=False
         Of each bound by itself, or of both together if `joint`.
     pos_label : label, default=None
@@ -114,56 +115,106 @@ def certify(
     class 1              10        1   0.1000   0.3942   0.2589
     """
     t, pos_label = read_threshold(threshold, pos_label, y_true)
+    is_drawn = probability is not None or least_probability is not None
+    is_by_rows = cluster is None and not is_drawn
+    _check_combination(sample_weight, cluster, is_drawn, chosen_here)
+    known = read_scores("y_score", y_score)
+    is_positive, _, labels = as_rows(y_true, known, pos_label, symmetric=False, one_class=True)
+    is_seen = False
+    if isinstance(threshold, Boundary):
+        threshold._check_scale(known, is_positive=is_positive)
+        is_seen = threshold._was_chosen_on(known, is_positive)
+        if is_positive.all():
+            labels = threshold.labels
+    classes = (~is_positive, is_positive)
+    is_wrong = [((known > t) != is_positive)[mine] for mine in classes]
+    found = certify_counts(
+        (int(is_wrong[0].sum()), int(is_wrong[1].sum())),
+        (len(is_wrong[0]), len(is_wrong[1])),
+        labels,
+        confidence=confidence,
+        joint=joint,
+        chosen_here=chosen_here or (is_seen and is_by_rows),
+        scores=scores,
+        threshold=t,
+    )
+    if cluster is not None:
+        ids = as_clusters(cluster, len(known))
+        found = _certify_clusters(found, is_wrong, [ids[mine] for mine in classes])
+    elif isinstance(probability, tuple | list) and len(probability) == 2 < len(known):
+        found = _certify_sides(found, probability, least_probability)
+    elif is_drawn:
+        ratio = _read_drawn(probability, least_probability, len(known))
+        values = [x.astype(np.float64) for x in is_wrong]
+        assumption = "rows were drawn with the probabilities given"
+        found = _bet_on_means(found, values, [ratio[mine] for mine in classes], assumption)
+    if is_seen and not chosen_here:
+        found = state_choice(found, is_by_rows)
+    for label, n in zip(labels, found.n_samples, strict=True):
+        if not n:
+            found = replace(found, reason=f"{found.reason}; class {label} has no rows")
+    if isinstance(threshold, Boundary):
+        found = replace(found, scale=threshold.scale)
+    _warn_of_one_side(found, t, threshold)
+    return found
+
+
+def _check_combination(
+    sample_weight: object, cluster: object, is_drawn: bool, chosen_here: bool
+) -> None:
+    """Raise if arguments of `certify` exclude each other."""
     if sample_weight is not None:
         raise InvalidInputError(
             "`sample_weight` must be None, since no bound holds for weighted rows, got weights. "
             "Leave them out, or pass the `probability` with which each row was drawn."
         )
-    is_drawn = probability is not None or least_probability is not None
     if (cluster is not None) + is_drawn + bool(chosen_here) > 1:
         raise InvalidInputError(
             "`cluster`, `probability` and chosen_here=True must go without each other, got more "
             "than one. Hold out whole clusters, or rows, that have not chosen the threshold."
         )
-    known = read_scores("y_score", y_score, threshold)
-    is_positive, _, labels = as_rows(y_true, known, pos_label, symmetric=False, one_class=True)
-    if isinstance(threshold, Boundary) and not 0 < np.sum(is_positive) < len(known):
-        labels = threshold.labels
-    classes = ~is_positive, is_positive
-    is_wrong = [((known > t) != is_positive)[mine] for mine in classes]
-    counts = tuple(int(np.sum(x)) for x in is_wrong), tuple(map(len, is_wrong))
-    claims: dict[str, Any] = {"joint": joint, "chosen_here": chosen_here, "scores": scores}
-    found = certify_counts(*counts, labels, confidence=confidence, threshold=t, **claims)
-    if cluster is not None:
-        ids = as_clusters(cluster, len(known))
-        means = [cluster_means(x, ids[mine]) for x, mine in zip(is_wrong, classes, strict=True)]
-        said = "clusters are independent, and the rates are averages over them"
-        found = _bet_on_means(found, means, [np.ones(len(x)) for x in means], said)
-        found = replace(found, n_clusters=tuple(map(len, means)))
-    elif isinstance(probability, tuple | list) and len(probability) == 2 < len(known):
-        found = _certify_sides(found, probability, least_probability)
-    elif is_drawn:
-        ratio = _read_drawn(probability, least_probability, len(known))
-        said = "rows were drawn with the probabilities given"
-        values = [x.astype(np.float64) for x in is_wrong]
-        found = _bet_on_means(found, values, [ratio[mine] for mine in classes], said)
-    for label, n in zip(labels, found.n_samples, strict=True):
-        if not n:
-            found = replace(found, reason=f"{found.reason}; class {label} has no rows")
-    is_meant = False
+
+
+def state_choice(found: Certificate, is_by_rows: bool = True) -> Certificate:
+    """Return a certificate of rows that chose the boundary, with what follows from that."""
+    chosen = "the boundary was chosen on these rows, or on some of them"
+    if is_by_rows:
+        return replace(found, reason=f"{found.reason}; {chosen}")
+    return replace(
+        found,
+        status="nominal",
+        reason=f"{chosen[0].upper()}{chosen[1:]}, and bounds by clusters or by drawing "
+        "probabilities need a threshold that was fixed before; certify on other rows",
+    )
+
+
+def _warn_of_one_side(found: Certificate, t: float, threshold: float | Boundary) -> None:
+    """Warn if all scores are on one side of the threshold and none was when it was chosen."""
+    if sorted(found.errors) != [0.0, 1.0]:
+        return
     if isinstance(threshold, Boundary):
-        found, (n, p) = replace(found, scale=threshold.scale), threshold.n_samples
+        negative, positive = threshold.n_samples
         # A boundary at which every row got one label does the same here.
-        is_meant = threshold.wrong in ((0, p), (n, 0))
-    if sorted(found.errors) == [0.0, 1.0] and not is_meant:
-        warnings.warn(
-            f"Scores should be on both sides of the threshold {t:.6g}, got all "
-            f"{'above' if found.errors[0] else 'at or below'} it: one class is always right and "
-            "the other always wrong. Use a threshold on the scale of the scores.",
-            BoundaryWarning,
-            stacklevel=2,
-        )
-    return found
+        if threshold.wrong in ((0, positive), (negative, 0)):
+            return
+    warnings.warn(
+        f"Scores should be on both sides of the threshold {t:.6g}, got all "
+        f"{'above' if found.errors[0] else 'at or below'} it: one class is always right and "
+        "the other always wrong. Use a threshold on the scale of the scores.",
+        BoundaryWarning,
+        stacklevel=3,
+    )
+
+
+def _certify_clusters(
+    found: Certificate, is_wrong: list[BoolArray], ids: list[IndexArray]
+) -> Certificate:
+    """Return a certificate of the average error rate over clusters."""
+    means = [cluster_means(x, of_class) for x, of_class in zip(is_wrong, ids, strict=True)]
+    equal = [np.ones(len(x)) for x in means]
+    assumption = "clusters are independent, and the rates are averages over them"
+    found = _bet_on_means(found, means, equal, assumption)
+    return replace(found, n_clusters=tuple(map(len, means)))
 
 
 def _bet_on_means(
@@ -253,24 +304,20 @@ def check_known(name: str, labels: Sequence[Any], boundary: Boundary) -> None:
     """Raise if some labels are not those of the boundary."""
     negative, positive = boundary.labels
     other = [label for label in dict.fromkeys(labels) if label not in boundary.labels]
-    if other and negative != f"not {positive}":
+    if other and boundary.names_negative:
         raise InvalidInputError(
             f"`{name}` must hold the labels of the boundary, {negative!r} and {positive!r}, got "
             f"{', '.join(map(repr, other[:5]))}. Name the classes as the boundary does."
         )
 
 
-def read_scores(
-    name: str, y_score: ArrayLike, threshold: object = None, n_rows: int | None = None
-) -> FloatArray:
-    """Return finite scores, on the scale of the threshold if that is a boundary."""
+def read_scores(name: str, y_score: ArrayLike, n_rows: int | None = None) -> FloatArray:
+    """Return finite scores, at least one."""
     remedy = "Pass the decision function or the probability of the positive class."
     scores = as_real_column(name, y_score, remedy, n_rows)
     if not len(scores):
         raise InvalidInputError(f"`{name}` must have rows, got none. Pass scores of some rows.")
     check_finite(scores, name)
-    if isinstance(threshold, Boundary):
-        threshold._check_scale(float(scores.min()), float(scores.max()), len(scores))
     return scores
 
 

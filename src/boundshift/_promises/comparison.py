@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binom
 
+from boundshift._promises.certificate import bound_error
 from boundshift._promises.certify import read_scores, read_threshold
 from boundshift._result.boundary import Boundary
 from boundshift._typing import BoolArray
 from boundshift._validation import as_rows, as_share
-from boundshift.curves._uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Cost
 
@@ -35,7 +37,8 @@ class BoundaryComparison:
         Error rate of the new one minus that of the old one, below 0 where the new one is better;
         and where the true difference lies, each by itself with the stated confidence.
     p_values : tuple of float
-        Of McNemar's exact test, for each class, that the new one is no better.
+        Of McNemar's exact test, for each class, that the new one is no better. NaN if a boundary
+        was chosen on these rows.
     cost_difference, cost_interval : float, and pair of float
         Expected cost of a decision by the new one minus that of the old one, and where the true
         difference lies, with the stated confidence.
@@ -43,6 +46,9 @@ class BoundaryComparison:
         What errors cost; 1 each at a prevalence of one half is the balanced error.
     confidence : float
         Of each interval.
+    reason : str, default=""
+        Which boundary was chosen on these rows; the intervals then hold for every threshold of it,
+        and there are no p-values. Empty if both were fixed before.
     """
 
     labels: tuple[Any, Any]
@@ -56,6 +62,7 @@ class BoundaryComparison:
     cost_interval: tuple[float, float]
     cost: Cost
     confidence: float
+    reason: str = ""
 
     @property
     def verdict(self) -> Literal["better", "worse", "undecided"]:
@@ -81,6 +88,8 @@ class BoundaryComparison:
             shown = "".join(f"{count:>8}" for count in of_class)
             shown += "".join(f"{value:>+9.4f}" for value in (change, *ends))
             lines.append(f"{f'class {label}':<14}{shown}{p:>9.3g}")
+        if self.reason:
+            lines.append(self.reason)
         return "\n".join(lines)
 
 
@@ -95,7 +104,9 @@ def compare_boundaries(
     cost: Cost | None = None,
     pos_label: object = None,
 ) -> BoundaryComparison:
-    r"""Compare two boundaries or two models on rows that decided neither.
+    r"""Compare two boundaries or two models on rows that chose neither boundary.
+
+    If the rows chose one of the boundaries, the intervals are wider and the comparison says so.
 
     Parameters
     ----------
@@ -126,7 +137,11 @@ def compare_boundaries(
     upper bound of c/n minus their lower bound of b/n, each at :math:`\delta/2`. The bound of the
     difference of costs adds both classes, each bound at :math:`\delta/4`; n counts the rows of
     the class where the prevalence is known, and all rows where it is not. The bounds hold for any
-    distribution and any n, and are slightly conservative. McNemar's exact test asks how often b
+    distribution and any n, and are slightly conservative. If a boundary was chosen on these rows,
+    each Clopper–Pearson bound is replaced by the band that holds for every threshold at once
+    (:func:`~boundshift.certify`). If both were, the bands are those of both error rates.
+
+    McNemar's exact test asks how often b
     or more of b + c fair coins show heads.
 
     Examples
@@ -142,56 +157,104 @@ def compare_boundaries(
     class 1           1000     100       0  -0.1000  -0.1233  -0.0754 7.89e-31
     """
     delta = 1 - as_share("confidence", confidence)
-    rules = [b.rule for b in (old, new) if isinstance(b, Boundary)]
-    if cost is None and len(set(map(repr, rules))) == 1:
-        is_balanced = rules[0].symmetric and not rules[0].depends_on_prevalence
-        cost = _BALANCED if is_balanced else rules[0]  # type: ignore[assignment]
+    cost = _choose_cost(cost, old, new)
+    old_threshold, positive = read_threshold(old, pos_label, y_true)
+    new_threshold, positive = read_threshold(new, positive, y_true)
+    old_scores = read_scores("old_score", old_score)
+    new_scores = read_scores("new_score", new_score, len(old_scores))
+    is_positive, _, labels = as_rows(y_true, old_scores, positive, symmetric=False)
+    chosen = []
+    sides = (("old", old, old_scores), ("new", new, new_scores))
+    for name, boundary, scores in sides:
+        if isinstance(boundary, Boundary):
+            boundary._check_scale(scores, is_positive=is_positive, name=f"{name}_score")
+            if boundary._was_chosen_on(scores, is_positive):
+                chosen.append(name)
+    old_wrong = (old_scores > old_threshold) != is_positive
+    new_wrong = (new_scores > new_threshold) != is_positive
+
+    def count(rows: BoolArray) -> tuple[int, int]:
+        return int(np.sum(rows & ~is_positive)), int(np.sum(rows & is_positive))
+
+    mended = count(old_wrong & ~new_wrong)
+    broken = count(~old_wrong & new_wrong)
+    n_samples = count(np.ones_like(is_positive))
+    # With both thresholds chosen here each has a band of its own.
+    gains, losses = (mended, broken)
+    if len(chosen) == 2:
+        gains, losses = (count(old_wrong), count(new_wrong))
+    differences = tuple((c - b) / n for b, c, n in zip(mended, broken, n_samples, strict=True))
+    pairs = list(zip(gains, losses, n_samples, strict=True))
+    upper = partial(_upper, chosen_here=bool(chosen))
+    intervals = tuple((-upper(c, b, n, delta / 2), upper(b, c, n, delta / 2)) for b, c, n in pairs)
+    weights = (cost.false_positive, cost.false_negative)
+    bases = (len(is_positive), len(is_positive))
+    if cost.prevalence is not None:
+        weights = (weights[0] * (1 - cost.prevalence), weights[1] * cost.prevalence)
+        bases = n_samples
+    counts = list(zip(weights, gains, losses, bases, strict=True))
+    most = sum(w * upper(b, c, n, delta / 4) for w, b, c, n in counts)
+    least = -sum(w * upper(c, b, n, delta / 4) for w, b, c, n in counts)
+    return BoundaryComparison(
+        labels=labels,
+        n_samples=n_samples,
+        mended=mended,
+        broken=broken,
+        differences=differences,
+        intervals=intervals,
+        p_values=_p_values(mended, broken, chosen),
+        cost_difference=sum(w * (c - b) / n for w, b, c, n in counts),
+        cost_interval=(least, most),
+        cost=cost,
+        confidence=float(confidence),
+        reason=_describe_choice(chosen),
+    )
+
+
+def _choose_cost(cost: Cost | None, old: object, new: object) -> Cost:
+    """Return the cost given, or that of the boundaries' common rule."""
+    rules = [boundary.rule for boundary in (old, new) if isinstance(boundary, Boundary)]
+    if cost is None and rules and all(rule == rules[0] for rule in rules):
+        rule = rules[0]
+        is_balanced = rule.symmetric and not rule.depends_on_prevalence
+        cost = _BALANCED if is_balanced else rule  # type: ignore[assignment]
     if not isinstance(cost, Cost):
         raise InvalidInputError(
             "`cost` must be a Cost unless the boundaries have one rule that says what an error "
             f"costs, got {cost!r} with the rules {rules!r}. Use Cost(false_positive=1, "
             "false_negative=20), for example."
         )
-    old_threshold, positive = read_threshold(old, pos_label, y_true)
-    new_threshold, positive = read_threshold(new, positive, y_true)
-    scores = [
-        read_scores("old_score", old_score, old),
-        read_scores("new_score", new_score, new, np.size(old_score)),
-    ]
-    y, _, labels = as_rows(y_true, scores[0], positive, symmetric=False)
-    old_wrong, new_wrong = (scores[0] > old_threshold) != y, (scores[1] > new_threshold) != y
+    return cost
 
-    def count(chosen: BoolArray) -> tuple[int, ...]:
-        return tuple(int(np.sum(chosen & mine)) for mine in (~y, y))
 
-    mended, broken = count(old_wrong & ~new_wrong), count(~old_wrong & new_wrong)
-    rows = count(np.ones_like(y))
-    pairs = list(zip(mended, broken, rows, strict=True))
-    weights, among = (cost.false_positive, cost.false_negative), (len(y), len(y))
-    if cost.prevalence is not None:
-        weights = (weights[0] * (1 - cost.prevalence), weights[1] * cost.prevalence)
-        among = rows[0], rows[1]
-    counts = list(zip(weights, mended, broken, among, strict=True))
-    most = sum(w * _upper(b, c, n, delta / 4) for w, b, c, n in counts)
-    least = -sum(w * _upper(c, b, n, delta / 4) for w, b, c, n in counts)
-    return BoundaryComparison(
-        labels=labels,
-        n_samples=rows,
-        mended=mended,
-        broken=broken,
-        differences=tuple((c - b) / n for b, c, n in pairs),
-        intervals=tuple(
-            (-_upper(c, b, n, delta / 2), _upper(b, c, n, delta / 2)) for b, c, n in pairs
-        ),
-        p_values=tuple(float(binom.sf(b - 1, b + c, 0.5)) for b, c, _ in pairs),
-        cost_difference=sum(w * (c - b) / n for w, b, c, n in counts),
-        cost_interval=(least, most),
-        cost=cost,
-        confidence=float(confidence),
+def _p_values(
+    mended: tuple[int, int], broken: tuple[int, int], chosen: list[str]
+) -> tuple[float, float]:
+    """McNemar's exact test for each class; NaN if the rows chose a threshold."""
+    if chosen:
+        return math.nan, math.nan
+    negative, positive = (
+        float(binom.sf(b - 1, b + c, 0.5)) for b, c in zip(mended, broken, strict=True)
+    )
+    return negative, positive
+
+
+def _describe_choice(chosen: list[str]) -> str:
+    if not chosen:
+        return ""
+    if len(chosen) == 2:
+        return (
+            "Both boundaries were chosen on these rows, or on some of them, so the intervals hold "
+            "for every pair of thresholds and are wide. Compare on other rows."
+        )
+    return (
+        f"The {chosen[0]} boundary was chosen on these rows, or on some of them, so the intervals "
+        "hold for every threshold of it and are wider. Compare on other rows."
     )
 
 
-def _upper(mended: int, broken: int, n: int, delta: float) -> float:
-    """Return an upper bound of the share broken minus the share mended."""
-    most = float(clopper_pearson(broken, n, delta / 2))
-    return most - (1 - float(clopper_pearson(n - mended, n, delta / 2)))
+def _upper(mended: int, broken: int, n: int, delta: float, *, chosen_here: bool = False) -> float:
+    """Upper bound on the rate of broken rows minus the rate of mended rows."""
+    broken_rate = bound_error(broken, n, delta / 2, chosen_here=chosen_here)
+    kept_rate = bound_error(n - mended, n, delta / 2, chosen_here=chosen_here)
+    return broken_rate - (1 - kept_rate)

@@ -189,6 +189,17 @@ def _least(is_enough: Callable[[int], bool], start: int, most: int, too_many: st
     return low + bisect_left(range(low, high), True, key=is_enough)
 
 
+def _check_fresh(scores: FloatArray, boundary: Boundary) -> None:
+    """Raise if rows to be audited are on another scale than the boundary, or chose it."""
+    boundary._check_scale(scores)
+    rows = boundary.chosen_on
+    if rows is not None and rows.include_unlabelled(scores):
+        raise InvalidInputError(
+            "`y_score` must be scores of rows that did not choose the boundary, got some that did. "
+            "Leave the rows with known labels out."
+        )
+
+
 class Audit:
     r"""Label rows in random order until a floor is certified, or shown to be missed.
 
@@ -249,8 +260,10 @@ class Audit:
                 "`rule` must be one promised floor below 1 of recall, specificity, precision or "
                 f"npv, got {rule!r}. Use Floors(precision=0.9), for example."
             )
-        scores = read_scores("y_score", y_score, threshold)
+        scores = read_scores("y_score", y_score)
         t, pos_label = read_threshold(threshold, pos_label)
+        if isinstance(threshold, Boundary):
+            _check_fresh(scores, threshold)
         self.rule, self.level = rule, level
         self.pos_label = 1 if pos_label is None else pos_label
         self._name, self._floor = next(iter(asked.items()))
@@ -262,7 +275,7 @@ class Audit:
         self._awaited = 0
         self._ended: Literal["certified", "missed"] | None = None
         self._negatives: set[Any] = set()
-        if isinstance(threshold, Boundary) and threshold.labels[0] != f"not {pos_label}":
+        if isinstance(threshold, Boundary) and threshold.names_negative:
             self._negatives = {threshold.labels[0]}
 
     def next_rows(self, n: int = 1) -> IndexArray:

@@ -83,8 +83,8 @@ def estimate_prevalence(
     confidence : float, default=0.95
         Of the interval.
     threshold : float or Boundary, default=None
-        The deployed boundary, fixed before these rows were seen. None chooses the one of the
-        rule "sum" on the labelled rows, and the interval pays for the choice.
+        The deployed boundary. None chooses the one of the rule "sum" on the labelled rows. The
+        interval is wider if the labelled rows chose the boundary.
     pos_label : label, default=None
         As in :func:`~boundshift.certify`.
 
@@ -114,12 +114,18 @@ def estimate_prevalence(
     >>> round(found.prevalence, 2), [round(end, 2) for end in found.interval], found.explained
     (0.38, [0.27, 0.53], True)
     """
-    delta, is_chosen = 1.0 - as_share("confidence", confidence), threshold is None
-    scores = read_scores("y_score", y_score, threshold)
-    new = read_scores("y_score_new", y_score_new, threshold)
+    delta = 1.0 - as_share("confidence", confidence)
+    scores = read_scores("y_score", y_score)
+    new = read_scores("y_score_new", y_score_new)
+    boundary = threshold
     if threshold is not None:
         threshold, pos_label = read_threshold(threshold, pos_label, y_true)
     is_positive, scores, _ = as_rows(y_true, scores, pos_label, symmetric=False)
+    is_chosen = threshold is None
+    if isinstance(boundary, Boundary):
+        boundary._check_scale(scores, is_positive=is_positive)
+        boundary._check_scale(new, name="y_score_new")
+        is_chosen = boundary._was_chosen_on(scores, is_positive)
     if threshold is None:
         threshold = find_boundary(is_positive, scores, rule="sum").threshold
     sample = [np.sort(s) for s in (scores[~is_positive], scores[is_positive], new)]

@@ -6,7 +6,7 @@ import math
 import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -14,8 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift._result.records import Record
+from boundshift._result.rows import ChoosingRows, given_values, row_counts
 from boundshift._result.sql import label_expression
+from boundshift._scores import ScoreSample
 from boundshift._status import QUIET, Status
+from boundshift._typing import BoolArray, FloatArray
 from boundshift._validation import as_known_scores
 from boundshift._words import boundary_html, summary_text
 from boundshift.curves import ErrorCurve
@@ -70,6 +73,10 @@ class Boundary(Record):
         What else is to be said, such as of reversed scores whose floors are met.
     by_row : bool, default=False
         Whether the `row_cost` of each row decided; the rule "cost" then knows no costs.
+    chosen_on : ChoosingRows or None, default=None
+        Hashes and the range of the scores that decided, by which :func:`~boundshift.certify` and
+        others recognise these rows and the scale. None if not known. Boundaries are compared
+        without it.
 
     Examples
     --------
@@ -95,6 +102,7 @@ class Boundary(Record):
     scale: str = "raw"
     remarks: tuple[Status, ...] = ()
     by_row: bool = False
+    chosen_on: ChoosingRows | None = field(default=None, compare=False)
 
     _format: ClassVar[str] = "boundshift.boundary"
     _version: ClassVar[int] = 2
@@ -180,20 +188,97 @@ class Boundary(Record):
         {'ann': 0, 'bob': 1}
         """
         scores = as_known_scores(y_score)
-        if scores.size:
-            low, high = float(scores.min()), float(scores.max())
-            self._check_scale(low, high, scores.size, refuse=False)
+        self._check_scale(scores, refuse=False)
         above = scores > self.threshold
         return answer_in_kind(y_score, np.array(self.labels)[above.astype(np.intp)])
 
-    def _check_scale(self, low: float, high: float, n_samples: int, *, refuse: bool = True) -> None:
-        """Raise, or warn, if scores between two numbers are not on the scale of the boundary."""
-        share = 1.0  # expected on one side of the threshold
-        if not 0.0 <= self.threshold <= 1.0:
-            flagged = (self.wrong[0] + self.n_samples[1] - self.wrong[1]) / sum(self.n_samples)
-            share = flagged if self.threshold < 0.0 else 1.0 - flagged
-        chosen = f"the boundary, whose threshold is {self.threshold:.6g}"
-        check_scale(self.scale, low, high, n_samples, share, chosen, refuse=refuse)
+    @property
+    def names_negative(self) -> bool:
+        """Whether the negative label was given; else it stands for all that is not positive."""
+        return self.n_samples[0] > 0 or isinstance(self.labels[1], bool | np.bool_)
+
+    def _was_chosen_on_sample(self, sample: ScoreSample) -> bool:
+        """Return whether some rows of a sample chose the boundary; of cells, whether all did."""
+        rows = self.chosen_on
+        if rows is None:
+            return False
+        if not all(scores.exact for scores in sample.classes):
+            return rows.have_summary_of(sample)
+        values = [given_values(scores, sample.log_odds) for scores in sample.classes]
+        scores = [np.repeat(v, row_counts(c)) for v, c in zip(values, sample.classes, strict=True)]
+        is_positive = np.repeat([False, True], [len(part) for part in scores])
+        return self._was_chosen_on(np.concatenate(scores), is_positive)
+
+    def _was_chosen_on(self, scores: FloatArray, is_positive: BoolArray) -> bool:
+        """Return whether some of these labelled rows chose the boundary."""
+        rows = self.chosen_on
+        if rows is None:
+            return False
+        if rows.has_hashes:
+            return rows.include(scores, is_positive)
+        return rows.have_summary_of(ScoreSample.from_rows(is_positive, scores, self.labels))
+
+    def _check_scale(
+        self,
+        scores: FloatArray,
+        counts: NDArray[np.int64] | None = None,
+        is_positive: BoolArray | None = None,
+        *,
+        refuse: bool = True,
+        name: str = "y_score",
+    ) -> None:
+        """Raise, or warn, if scores are not on the scale of those that chose the boundary.
+
+        Counts are the rows with each score; None is one row each.
+        """
+        if not scores.size:
+            return
+        low, high = float(scores.min()), float(scores.max())
+        scores = scores.ravel()
+        rows = self.chosen_on
+        if self.scale == "probability" or rows is None:
+            n_samples = len(scores) if counts is None else int(counts.sum())
+            chosen = f"the boundary, whose threshold is {self.threshold:.6g}"
+            share = self._share_on_one_side()
+            check_scale(self.scale, low, high, n_samples, share, chosen, refuse=refuse)
+            return
+        if rows.find_other_scale(scores, counts, is_positive):
+            are_inside = low >= 0.0 and high <= 1.0
+            likeness = " and look like probabilities" if are_inside else ""
+            message = (
+                f"`{name}` must be on the scale of the scores that chose the boundary, which lie "
+                f"between {rows.least:.6g} and {rows.most:.6g}, but the scores given lie between "
+                f"{low:.6g} and {high:.6g}{likeness}. Use the same scores as before, such as "
+                "positive_scores of the classifier."
+            )
+            if refuse:
+                raise InvalidInputError(message)
+            warnings.warn(message, BoundaryWarning, stacklevel=3)
+            return
+        n_far = rows.count_far(scores, counts)
+        if n_far:
+            warnings.warn(
+                f"`{name}` should be on the scale of the scores that chose the boundary, which lie "
+                f"between {rows.least:.6g} and {rows.most:.6g}, but {n_far:,} of the scores given "
+                f"lie far outside, between {low:.6g} and {high:.6g}. Check that the same model "
+                "made them.",
+                BoundaryWarning,
+                stacklevel=3,
+            )
+
+    def _check_sample_scale(self, sample: ScoreSample) -> None:
+        """Raise if a sample is not on the scale of the scores that chose the boundary."""
+        values = [given_values(scores, sample.log_odds) for scores in sample.classes]
+        counts = [row_counts(scores) for scores in sample.classes]
+        is_positive = np.repeat([False, True], [len(part) for part in values])
+        self._check_scale(np.concatenate(values), np.concatenate(counts), is_positive)
+
+    def _share_on_one_side(self) -> float:
+        """Return the share of rows on the side of the threshold where probabilities lie."""
+        if 0.0 <= self.threshold <= 1.0:
+            return 1.0
+        flagged = (self.wrong[0] + self.n_samples[1] - self.wrong[1]) / sum(self.n_samples)
+        return flagged if self.threshold < 0.0 else 1.0 - flagged
 
     def to_sql(self, column: str | Sequence[str], *, dialect: str = "ansi") -> str:
         """Return an SQL expression for the label of a row, to the last digit of the threshold.

@@ -10,7 +10,7 @@ import numpy as np
 
 from boundshift._boundary import choose_claims, decide, decide_on
 from boundshift._promises.certificate import Certificate, Scores, certify_counts
-from boundshift._promises.certify import check_known, read_threshold
+from boundshift._promises.certify import check_known, read_threshold, state_choice
 from boundshift._promises.zone import Zone, as_errors, zone_of
 from boundshift._result.boundary import Boundary, warn_of
 from boundshift._scores import Scale, ScoreSample
@@ -132,14 +132,24 @@ def scan_certificate(
     as_choice("scores", scores, get_args(Scores))
     as_share("confidence", confidence)
     source = _read_rows(data, label, score, element)
-    claims: dict[str, Any] = {"confidence": confidence, "joint": joint, "chosen_here": chosen_here}
 
     def decide_one(sample: ScoreSample) -> Certificate:
+        is_seen = False
         if isinstance(threshold, Boundary):
             check_known("label", sample.labels, threshold)
+            threshold._check_sample_scale(sample)
+            is_seen = threshold._was_chosen_on_sample(sample)
         negative, positive = sample.count_wrong(sample.from_units(np.array([t])))
         counts = (int(negative[0]), int(positive[0])), sample.n_samples, sample.labels
-        return certify_counts(*counts, threshold=t, scores=scores, **claims)
+        certificate = certify_counts(
+            *counts,
+            threshold=t,
+            scores=scores,
+            confidence=confidence,
+            joint=joint,
+            chosen_here=chosen_here or is_seen,
+        )
+        return state_choice(certificate) if is_seen and not chosen_here else certificate
 
     certificate, _ = decide_in_passes(
         source, decide_one, pos_label=pos_label, symmetric=False, progress=progress

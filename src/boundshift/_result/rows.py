@@ -1,0 +1,317 @@
+r"""What a boundary remembers of the rows that chose it: `ChoosingRows`.
+
+A bound for a threshold that was fixed before does not hold on the rows that chose the threshold.
+So a boundary keeps hashes of some of these rows, and recognises them later in any order, as a part
+of other rows, and in single precision. It also keeps how many of the rows have a score in [0, 1],
+so that margins and probabilities can be told apart.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaln, expit
+from scipy.stats import betabinom, binom, hypergeom
+
+from boundshift._scores import LogOdds, Scores, ScoreSample
+from boundshift._typing import BoolArray, FloatArray
+from boundshift.exceptions import InvalidInputError
+
+Hashes = NDArray[np.uint32]
+
+_MOST_KEPT = 128  # distinct scores of a class
+_ALL = 1 << 32  # every hash is below it
+# Probability with which fresh rows may be taken for rows that chose the boundary.
+_LEVEL = 1e-3
+# Scores on the boundary's own scale have at most this probability of being called another scale.
+_UNLIKELY = 1e-3
+_ROUNDING = 1e-6  # by which a probability may be outside [0, 1]
+_SAME_END = 1e-6  # relative difference of ends of a range that are the same in single precision
+
+
+@dataclass(frozen=True)
+class ChoosingRows:
+    """A summary of the rows that chose a boundary; pairs are (negative, positive).
+
+    Parameters
+    ----------
+    n_rows : tuple of int
+        Rows of each class.
+    n_inside : tuple of int
+        Rows of each class with a score in [0, 1]. Approximate if the scores were read in passes.
+    least, most : float
+        The smallest and the largest score.
+    hashes : tuple of str
+        For each class, hashes of at most 128 distinct scores, in hexadecimal digits. ``*3`` follows
+        the hash of a score that three rows have. Empty if the scores were read in passes.
+    below : tuple of int
+        Every score whose hash is below this number is among the hashes.
+    """
+
+    n_rows: tuple[int, int]
+    n_inside: tuple[int, int]
+    least: float
+    most: float
+    hashes: tuple[str, str] = ("", "")
+    below: tuple[int, int] = (0, 0)
+
+    def __post_init__(self) -> None:
+        for n, inside, below in zip(self.n_rows, self.n_inside, self.below, strict=True):
+            if not (0 <= inside <= n and 0 <= below <= _ALL):
+                raise InvalidInputError(
+                    "'chosen_on' must count at most all rows of a class, with hashes below 2^32, "
+                    f"got {inside!r} of {n!r} rows and {below!r}. Find the boundary again."
+                )
+        if not -math.inf < self.least <= self.most < math.inf:
+            raise InvalidInputError(
+                f"'chosen_on' must have finite scores in order, got {self.least!r} and "
+                f"{self.most!r}. Find the boundary again."
+            )
+        for text in self.hashes:
+            _read_hashes(text)
+
+    @classmethod
+    def of(cls, sample: ScoreSample) -> ChoosingRows:
+        """Return the summary of a sample; scores on log-odds are carried back."""
+        least, most = (sample.to_units(end) for end in sample.extremes)
+        is_known = all(scores.exact for scores in sample.classes)
+        n_rows = []
+        n_inside = []
+        hashes = []
+        below = []
+        for scores in sample.classes:
+            values = given_values(scores, sample.log_odds)
+            counts = row_counts(scores)
+            is_inside = (values >= 0.0) & (values <= 1.0)
+            n_rows.append(int(counts.sum()))
+            n_inside.append(int(counts[is_inside].sum()))
+            text, limit = _write_hashes(values, counts) if is_known else ("", 0)
+            hashes.append(text)
+            below.append(limit)
+        return cls(
+            n_rows=(n_rows[0], n_rows[1]),
+            n_inside=(n_inside[0], n_inside[1]),
+            least=least,
+            most=most,
+            hashes=(hashes[0], hashes[1]),
+            below=(below[0], below[1]),
+        )
+
+    @property
+    def has_hashes(self) -> bool:
+        return any(self.below)
+
+    def include(self, scores: FloatArray, is_positive: BoolArray) -> bool:
+        """Return whether some of these labelled rows chose the boundary."""
+        if not self.has_hashes:
+            return False
+        new = [scores[~is_positive], scores[is_positive]]
+        return _are_seen([self._table(i, new[i]) for i in (0, 1)])
+
+    def have_summary_of(self, sample: ScoreSample) -> bool:
+        """Return whether a sample has as many rows of each class, and the same range of scores."""
+        least, most = (sample.to_units(end) for end in sample.extremes)
+        ends = ((least, self.least), (most, self.most))
+        has_same_range = all(math.isclose(*pair, rel_tol=_SAME_END) for pair in ends)
+        return has_same_range and sample.n_samples == self.n_rows
+
+    def include_unlabelled(self, scores: FloatArray) -> bool:
+        """Return whether some of these rows without labels chose the boundary."""
+        if not self.has_hashes:
+            return False
+        below = min(limit for limit, n in zip(self.below, self.n_rows, strict=True) if n)
+        old: dict[int, int] = {}
+        for text in self.hashes:
+            for value, count in _read_hashes(text).items():
+                if value < below:
+                    old[value] = old.get(value, 0) + count
+        return _are_seen([_compare(old, sum(self.n_rows), scores, below)])
+
+    def _table(self, i: int, scores: FloatArray) -> _Table:
+        return _compare(_read_hashes(self.hashes[i]), self.n_rows[i], scores, self.below[i])
+
+    def find_other_scale(
+        self, scores: FloatArray, counts: NDArray[np.int64] | None, is_positive: BoolArray | None
+    ) -> bool:
+        """Return whether scores are likely probabilities and the choosing ones margins, or v.v.
+
+        Given that k of n choosing rows of a class have a score in [0, 1], the number among m
+        further rows is beta-binomial under a uniform prior. Rows without labels may all be of the
+        class that has more rows in [0, 1].
+        """
+        weights = np.ones(len(scores), dtype=np.int64) if counts is None else counts
+        is_inside = (scores >= -_ROUNDING) & (scores <= 1.0 + _ROUNDING)
+        if self.n_inside == self.n_rows:
+            outside = int(weights[~is_inside].sum())
+            n = sum(self.n_rows)
+            chance = betabinom.sf(outside - 1, int(weights.sum()), 1, n + 1)
+            return outside > 0 and bool(chance < _UNLIKELY)
+        if not is_inside.all() or scores.min() == scores.max():
+            return False
+        if is_positive is None:
+            m = int(weights.sum())
+            chances = [self._log_chance_inside(i, m) for i in (0, 1) if self.n_rows[i]]
+            return max(chances) < math.log(_UNLIKELY)
+        sizes = (int(weights[~is_positive].sum()), int(weights[is_positive].sum()))
+        log_chance = sum(self._log_chance_inside(i, sizes[i]) for i in (0, 1))
+        return log_chance < math.log(_UNLIKELY)
+
+    def _log_chance_inside(self, i: int, m: int) -> float:
+        """Return the log of the probability that m rows of a class all lie in [0, 1]."""
+        n, inside = self.n_rows[i], self.n_inside[i]
+        if n == 0:
+            return 0.0
+        before = betaln(inside + 1, n - inside + 1)
+        return float(betaln(inside + m + 1, n - inside + 1) - before)
+
+    def count_far(self, scores: FloatArray, counts: NDArray[np.int64] | None = None) -> int:
+        """Return how many scores are farther outside the range of the rows than it is wide.
+
+        Return 0 if as many are not unlikely: the mass outside the range of n independent rows has
+        a Beta(2, n − 1) distribution.
+        """
+        width = self.most - self.least
+        n = sum(self.n_rows)
+        if width == 0.0 or n < 2:
+            return 0
+        weights = np.ones(len(scores), dtype=np.int64) if counts is None else counts
+        is_far = (scores < self.least - width) | (scores > self.most + width)
+        n_far = int(weights[is_far].sum())
+        chance = betabinom.sf(n_far - 1, int(weights.sum()), 2, n - 1)
+        return n_far if n_far and chance < _UNLIKELY else 0
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """How often each value of a class occurs among old and new rows, and the rows of both."""
+
+    old: NDArray[np.int64]
+    new: NDArray[np.int64]
+    n_old: int
+    n_new: int
+
+    @property
+    def is_equal(self) -> bool:
+        return self.n_old == self.n_new and bool((self.old == self.new).all())
+
+
+def _are_seen(tables: list[_Table]) -> bool:
+    """Return whether new rows are likely old ones: all the same, a part, or more than by chance.
+
+    Pool the values of old and new rows. If both are samples of one distribution, the number of new
+    rows with a value that s rows have is hypergeometric. One sample is within the other if no value
+    occurs more often there; as the numbers are negatively associated, the product of the
+    probabilities of each bounds the probability of all. The number of values that occur in both is
+    compared with a binomial distribution of their mean probability (Hoeffding 1956).
+    """
+    tables = [table for table in tables if table.n_new > 0 and len(table.old)]
+    if not tables:
+        return False
+    if all(table.is_equal for table in tables):
+        return True
+    old = np.concatenate([table.old for table in tables])
+    new = np.concatenate([table.new for table in tables])
+    n_old = np.concatenate([np.full(len(table.old), table.n_old) for table in tables])
+    n_new = np.concatenate([np.full(len(table.old), table.n_new) for table in tables])
+    both = old + new
+    if (new <= old).all():
+        within = hypergeom.cdf(both // 2, n_old + n_new, both, n_new)
+        if np.log(within).sum() < math.log(_LEVEL):
+            return True
+    if (old <= new).all():
+        within = hypergeom.cdf(both // 2, n_old + n_new, both, n_old)
+        if np.log(within).sum() < math.log(_LEVEL):
+            return True
+    repeated = both > 1
+    in_both = int(np.count_nonzero((old > 0) & (new > 0)))
+    if not in_both:
+        return False
+    share = (n_new / (n_old + n_new))[repeated]
+    chance = 1.0 - share ** both[repeated] - (1.0 - share) ** both[repeated]
+    return bool(binom.sf(in_both - 1, len(chance), float(chance.mean())) < _LEVEL)
+
+
+def _compare(old: dict[int, int], n_old: int, scores: FloatArray, below: int) -> _Table:
+    """Return how often each kept value occurs among the old and the new rows of a class."""
+    hashes = _hash(scores)
+    values, counts = np.unique(hashes[hashes.astype(np.int64) < below], return_counts=True)
+    new = dict(zip(values.tolist(), counts.tolist(), strict=True))
+    either = sorted(old.keys() | new.keys())
+    return _Table(
+        old=np.array([old.get(value, 0) for value in either], dtype=np.int64),
+        new=np.array([new.get(value, 0) for value in either], dtype=np.int64),
+        n_old=n_old,
+        n_new=len(scores),
+    )
+
+
+def given_values(scores: Scores, log_odds: LogOdds | None) -> FloatArray:
+    """Return the entries of a class as scores that were given, in ascending order."""
+    if log_odds is None:
+        return scores.value
+    values = np.where(scores.value <= log_odds.low, 0.0, expit(scores.value))
+    return np.where(scores.value >= log_odds.high, 1.0, values)
+
+
+def row_counts(scores: Scores) -> NDArray[np.int64]:
+    """Return how many rows each entry stands for; a weighted entry is one row."""
+    if scores.count is None or (scores.is_weighted and scores.ends is None):
+        return np.ones(len(scores.value), dtype=np.int64)
+    return np.asarray(scores.count).astype(np.int64)
+
+
+def _write_hashes(values: FloatArray, counts: NDArray[np.int64]) -> tuple[str, int]:
+    """Return the smallest hashes of distinct sorted values as text, and what they are below."""
+    if not len(values):
+        return "", _ALL
+    single = _to_single(values)
+    first = np.flatnonzero(np.append(True, single[1:] != single[:-1]))
+    hashes = _hash(single[first])
+    rows = np.add.reduceat(counts, first)
+    below = _ALL
+    if len(hashes) > _MOST_KEPT:
+        below = int(np.partition(hashes, _MOST_KEPT)[_MOST_KEPT])
+    kept = hashes.astype(np.int64) < below
+    pairs = sorted(zip(hashes[kept].tolist(), rows[kept].tolist(), strict=True))
+    words = [f"{value:08x}" if count == 1 else f"{value:08x}*{count}" for value, count in pairs]
+    return " ".join(words), below
+
+
+def _read_hashes(text: str) -> dict[int, int]:
+    """Return hash → rows from the text of hashes."""
+    table: dict[int, int] = {}
+    for word in text.split():
+        value, _, count = word.partition("*")
+        try:
+            table[int(value, 16)] = int(count or "1")
+        except ValueError:
+            raise InvalidInputError(
+                f"'hashes' must be hexadecimal numbers, each with its number of rows, got "
+                f"{word[:50]!r}. Find the boundary again."
+            ) from None
+    if any(not 0 <= value < _ALL or count < 1 for value, count in table.items()):
+        raise InvalidInputError(
+            "'hashes' must be below 2^32, and each must have at least one row, got others. Find "
+            "the boundary again."
+        )
+    return table
+
+
+def _to_single(values: FloatArray) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):
+        return values.astype(np.float32) + np.float32(0.0)  # one zero
+
+
+def _hash(values: NDArray[np.floating]) -> Hashes:
+    """Return a hash of each value in single precision (the finaliser of MurmurHash3).
+
+    Different values have different hashes.
+    """
+    bits = np.ascontiguousarray(_to_single(values)).view(np.uint32)  # type: ignore[arg-type]
+    with np.errstate(over="ignore"):
+        bits = (bits ^ (bits >> np.uint32(16))) * np.uint32(0x85EBCA6B)
+        bits = (bits ^ (bits >> np.uint32(13))) * np.uint32(0xC2B2AE35)
+        return np.asarray(bits ^ (bits >> np.uint32(16)))
