@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundshift._boundary import choose_claims, decide
 from boundshift._result.boundary import Boundary, restate
-from boundshift._result.records import Record
+from boundshift._result.records import Record, require
 from boundshift._result.sql import group_expression
 from boundshift._scores import Scale, Scores, ScoreSample
 from boundshift._search import ErrorsAt, Found, gap_edges, middle, search_line
@@ -65,6 +66,14 @@ class GroupBoundaries(Record, Mapping[Any, Boundary]):
     rows: float
 
     _format: ClassVar[str] = "boundshift.groups"
+
+    def _check_values(self) -> None:
+        """Raise if values that were read are impossible or contradict each other."""
+        require(0.0 <= self.rows < math.inf, "rows", "be finite and at least 0", self.rows)
+        for boundary in self.boundaries.values():
+            is_alike = boundary.labels == self.common.labels
+            rule = "have the labels of the common boundary in every group"
+            require(is_alike, "boundaries", rule, boundary.labels)
 
     def __getitem__(self, group: Any) -> Boundary:
         return self.boundaries[group]

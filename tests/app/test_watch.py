@@ -129,6 +129,35 @@ def test_a_fitted_folder_scores_and_certifies_rows_itself(run, tmp_path):
     state = Monitor.from_json((tmp_path / "fit" / "monitor.json").read_text())
     assert list(zip(state.wrong, state.n_samples, strict=True)) == counts
 
+    (tmp_path / "fit" / "monitor.json").unlink()
+    place = tmp_path / "fit" / "certificate.json"
+    place.write_text(json.dumps(json.loads(place.read_text()) | {"threshold": 0.123}))
+    refused = " ".join(run("monitor", "fit", "later.csv", code=1).output.split())
+    assert "must certify the threshold of model.skops" in refused
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"files": 3},
+        {"files": [3]},
+        {"months": []},
+        {"months": {"2026-03": {}}},
+        {"months": {"2026-03": {"counts": [[1], [2]], "evidence": [1.0, 1.0]}}},
+        {"months": {"2026-03": {"counts": [[1, -2], [2, 0]], "evidence": [1.0, 1.0]}}},
+        {"rows": 7},
+    ],
+)
+def test_a_state_that_was_changed_is_refused_and_kept(count, tmp_path, change):
+    write(tmp_path / "rows.csv", 0.03)
+    count("rows.csv", *DATED)
+    state = tmp_path / "monitor.json"
+    text = json.dumps(json.loads(state.read_text()) | change)
+    state.write_text(text)
+    write(tmp_path / "more.csv", 0.03, seed=5)
+    assert "It was damaged or changed" in count("more.csv", *DATED, code=1)
+    assert state.read_text() == text
+
 
 def test_a_line_a_month_in_the_order_of_dates(count, tmp_path):
     frame = write(tmp_path / "q.csv", 0.2, n=300)

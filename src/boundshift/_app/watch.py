@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from boundshift._app.columns import Spelling, as_features, rank_id, read_cells
-from boundshift._app.folder import predict_table, read_folder
+from boundshift._app.folder import Folder, predict_table, read_folder
 from boundshift._app.scores import doubt_repeats
 from boundshift._app.tables import match_label, read_frame, with_gaps
 from boundshift._promises.certificate import Certificate
 from boundshift._promises.monitor import Monitor
-from boundshift._result.records import read_json
+from boundshift._result.records import MOST_ROWS, read_json
 from boundshift._writing import write_whole
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._read import arrow
@@ -65,8 +65,10 @@ def watch_table(
                 "it away to begin anew."
             )
         monitor = Monitor.from_dict(begun)
+        _check_counted(begun, state)
     if place.is_dir():
         folder = read_folder(place)
+        _check_threshold(folder, monitor, path)
         label = label or folder.target
         if monitor.certificate.n_clusters is not None:
             cluster = cluster or folder.cluster
@@ -81,7 +83,8 @@ def watch_table(
             f"--when must go without clusters, got them by '{cluster}': all rows of an id count in "
             "one step, whatever their dates. Leave out --when, and count a month's file at a time."
         )
-    files, months = list(begun.get("files", ())), dict(begun.get("months", {}))
+    files = list(begun.get("files", ()))
+    months = dict(begun.get("months", {}))
     if str(source) != "-":
         files.append(hashlib.sha256(Path(source).read_bytes()).hexdigest())
         if files[-1] in files[:-1]:
@@ -109,6 +112,44 @@ def watch_table(
         )
     write_whole(state, json.dumps(monitor.to_dict() | {"files": files, "months": months}) + "\n")
     return monitor, state, notes, months
+
+
+def _check_threshold(folder: Folder, monitor: Monitor, path: Path) -> None:
+    """Raise if a folder's certificate is about another threshold than that of its model."""
+    threshold = folder.model.boundary_.threshold
+    if monitor.threshold != threshold:
+        raise InvalidInputError(
+            f"'{path}' must certify the threshold of model.skops, {threshold!r}, but it certifies "
+            f"{monitor.threshold!r}. Run the fit again."
+        )
+
+
+def _check_counted(begun: dict[str, Any], state: Path) -> None:
+    """Raise unless the lists of files and months that were counted are as they were written."""
+    files = begun.get("files", [])
+    months = begun.get("months", {})
+    are_hashes = isinstance(files, list) and all(isinstance(file, str) for file in files)
+    is_table = isinstance(months, dict)
+    if not are_hashes or not is_table or not all(map(_is_month, months.values())):
+        raise InvalidInputError(
+            f"'{state}' must list the files and months that were counted, but its 'files' or "
+            "'months' are of another kind. It was damaged or changed: restore it from a copy, or "
+            "move it away to begin anew."
+        )
+
+
+def _is_month(month: Any) -> bool:
+    """Return whether a month has rows and wrong ones of two classes, and the evidence of each."""
+    if not isinstance(month, dict) or month.keys() != {"counts", "evidence"}:
+        return False
+    counts = month["counts"]
+    evidence = month["evidence"]
+    lists = [counts, evidence, *(counts if isinstance(counts, list) else ())]
+    if not all(isinstance(each, list) and len(each) == 2 for each in lists):
+        return False
+    numbers = [*counts[0], *counts[1]]
+    are_whole = all(type(number) is int and 0 <= number <= MOST_ROWS for number in numbers)
+    return are_whole and all(type(number) is float and number >= 0.0 for number in evidence)
 
 
 def _count_months(

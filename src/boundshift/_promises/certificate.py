@@ -19,7 +19,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.stats import hypergeom
 
-from boundshift._result.records import Record
+from boundshift._result.records import (
+    Record,
+    require,
+    require_classes,
+    require_counts,
+    require_share,
+)
 from boundshift._validation import as_choice, as_positive, as_share
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
@@ -41,6 +47,9 @@ _WORTH: dict[str, tuple[CertificateStatus, str]] = {
         "it has not seen",
     ),
 }
+_COUNTED = ("clopper-pearson", "uniform")
+"""Methods whose bounds follow from counts of rows."""
+_ROUNDING = 1e-9
 _MOST_NEXT = 10**9  # of hypergeometric tails
 
 
@@ -95,6 +104,56 @@ class Certificate(Record):
     n_clusters: tuple[int, ...] | None = None
 
     _format: ClassVar[str] = "boundshift.certificate"
+
+    def _check_values(self) -> None:
+        """Raise if values that were read are impossible or contradict each other."""
+        require_classes(
+            self.labels,
+            {
+                "error_bounds": self.error_bounds,
+                "errors": self.errors,
+                "wrong": self.wrong,
+                "n_samples": self.n_samples,
+                "floors": self.floors,
+                "n_clusters": self.n_clusters,
+            },
+        )
+        require_share("confidence", self.confidence)
+        require_counts("n_samples", self.n_samples)
+        require_counts("wrong", self.wrong, self.n_samples)
+        are_whole = all(float(count).is_integer() for count in (*self.wrong, *self.n_samples))
+        require(are_whole, "wrong", "be whole numbers of rows", (self.wrong, self.n_samples))
+        is_number = self.threshold is None or math.isfinite(self.threshold)
+        require(is_number, "threshold", "be a finite number or null", self.threshold)
+        require(self.scale in (None, "raw", "probability"), "scale", "be a scale", self.scale)
+        has_clusters = self.n_clusters is not None
+        if self.n_clusters is not None:
+            require_counts("n_clusters", self.n_clusters, self.n_samples)
+        is_bet = self.method == "betting" or not has_clusters
+        require(is_bet, "method", "be 'betting' if there are clusters", self.method)
+        self._check_rates()
+
+    def _check_rates(self) -> None:
+        """Raise unless the rates follow from the counts, as far as the method tells."""
+        rates = zip(self.errors, self.error_bounds, self.floors, self.n_samples, strict=True)
+        for error, bound, floor, n in rates:
+            is_rate = math.isnan(error) if n == 0 else 0.0 <= error <= 1.0
+            require(is_rate, "errors", "be rates, and NaN for a class without rows", self.errors)
+            require(0.0 <= floor <= bound + _ROUNDING, "floors", "be at most the bounds", floor)
+            require(bound <= 1.0, "error_bounds", "be at most 1", self.error_bounds)
+        if self.method not in _COUNTED:
+            return
+        errors = _observed(self.wrong, self.n_samples)
+        require(_are_close(self.errors, errors), "errors", "follow from the counts", self.errors)
+        counts = (self.wrong, self.n_samples, self.confidence, self.joint)
+        bounds, floors = _bounds(*counts, self.method == "uniform")
+        require(_are_close(self.floors, floors), "floors", "follow from the counts", self.floors)
+        if self.method == "uniform":
+            # Floors that decided have bounds of their own, but none below that of one threshold.
+            least, _ = _bounds(*counts, False)
+            bounds = tuple(np.maximum(self.error_bounds, least).tolist())
+        is_bound = _are_close(self.error_bounds, bounds)
+        require(is_bound, "error_bounds", "follow from the counts", self.error_bounds)
 
     @property
     def certified(self) -> bool:
@@ -181,7 +240,7 @@ class Certificate(Record):
             )
 
     def _need_counts(self, name: str) -> None:
-        if self.method not in ("clopper-pearson", "uniform"):
+        if self.method not in _COUNTED:
             raise InvalidInputError(
                 f"`{name}` must have a certificate of single rows, got one of clusters, of drawing "
                 "probabilities or of folds, whose bounds follow from no counts. Certify the rows "
@@ -310,7 +369,7 @@ def certify_counts(
     bounds, floors = _bounds(wrong, n_samples, confidence, joint, chosen_here)
     return Certificate(
         error_bounds=bounds,
-        errors=tuple(k / n if n else math.nan for k, n in zip(wrong, n_samples, strict=True)),
+        errors=_observed(wrong, n_samples),
         wrong=tuple(wrong),
         n_samples=tuple(n_samples),
         labels=tuple(labels),
@@ -322,6 +381,15 @@ def certify_counts(
         floors=floors,
         threshold=threshold,
     )
+
+
+def _observed(wrong: Sequence[int], n_samples: Sequence[int]) -> tuple[float, ...]:
+    """Return the share of each class on the wrong side, NaN without rows."""
+    return tuple(k / n if n else math.nan for k, n in zip(wrong, n_samples, strict=True))
+
+
+def _are_close(stored: Sequence[float], computed: Sequence[float]) -> bool:
+    return bool(np.allclose(stored, computed, rtol=_ROUNDING, atol=_ROUNDING, equal_nan=True))
 
 
 def _bounds(

@@ -15,7 +15,7 @@ from scipy.special import xlogy
 from boundshift._promises.certificate import Certificate
 from boundshift._promises.certify import read_threshold
 from boundshift._result.boundary import check_scale
-from boundshift._result.records import Record
+from boundshift._result.records import MOST_ROWS, Record, require, require_counts
 from boundshift._scores import check_finite
 from boundshift._typing import BoolArray, FloatArray, IndexArray, IntArray
 from boundshift._validation import as_column, as_scores, as_share
@@ -108,6 +108,36 @@ class Bet:
     points: list[tuple[int, When, int, int, float]] = field(default_factory=list)
     last: tuple[int, When] = (0, None)
     alarm: Alarm | None = None
+
+    def check_values(self, label: Any, needed: float) -> None:
+        """Raise if a state that was read is impossible or contradicts itself."""
+        require_counts("wrong", [self.wrong, self.steps], [self.n_samples, self.n_samples])
+        for name, logs in (("log_ratios", self.log_ratios), ("log_starts", self.log_starts)):
+            is_complete = len(logs) == len(ODDS_RATIOS) and all(each < math.inf for each in logs)
+            require(is_complete, name, f"be {len(ODDS_RATIOS)} numbers below infinity", logs)
+        require(self.log_e_value < math.inf, "log_e_value", "be a number", self.log_e_value)
+        log_e_value = 0.0
+        if 0 < self.bound < 1 and self.steps:
+            log_e_value = self._evidence(np.add(self.log_starts, self.log_ratios), self.steps)
+        follows = math.isclose(self.log_e_value, log_e_value, rel_tol=1e-9, abs_tol=1e-9)
+        require(follows, "log_e_value", "follow from the other fields", self.log_e_value)
+        is_silent = self.alarm is None and self.log_e_value >= math.log(needed)
+        require(not is_silent, "alarm", "be there if the evidence suffices", None)
+        if self.alarm is not None:
+            require(self.alarm.label == label, "label", "be that of the class", self.alarm.label)
+            require_counts("wrong", [self.alarm.wrong], [self.alarm.n_samples])
+            require_counts("n_samples", [self.alarm.n_samples], [self.n_samples])
+        for row, _, n_samples, wrong, log_e in self.points:
+            require_counts(
+                "points", [wrong, n_samples, row], [n_samples, self.n_samples, MOST_ROWS]
+            )
+            require(log_e < math.inf, "points", "have evidence that is a number", log_e)
+
+    @staticmethod
+    def _evidence(logs: FloatArray, steps: int) -> float:
+        """Return the log evidence of sums over starts times likelihood ratios, for each rate."""
+        begun = float(np.logaddexp.reduce(logs)) - math.log(len(ODDS_RATIOS))
+        return float(np.logaddexp(begun, -math.log1p(math.log(steps + 1))))
 
     def extend(self, shares: NDArray[Any], first: IndexArray | None = None) -> FloatArray:
         """Add rows or clusters with their shares of errors; return the log evidence by batch.
@@ -224,6 +254,21 @@ class Monitor(Record):
         self.threshold = certificate.threshold if given is None else read_threshold(given, None)[0]
         as_share("confidence", self.confidence)
         self.classes = self.classes or [Bet(bound) for bound in certificate.error_bounds]
+
+    def _check_values(self) -> None:
+        """Raise if values that were read are impossible or contradict each other."""
+        labels = self.certificate.labels
+        n_classes = len(self.classes)
+        require(n_classes == len(labels), "classes", "have one state for each label", n_classes)
+        is_number = self.threshold is None or math.isfinite(self.threshold)
+        require(is_number, "threshold", "be a finite number or null", self.threshold)
+        require_counts("n_samples", self.n_samples)
+        n_rows = sum(self.n_samples)
+        require(self.rows == n_rows, "rows", f"be {n_rows}, those of all classes", self.rows)
+        states = zip(self.classes, labels, self.certificate.error_bounds, strict=True)
+        for bet, label, bound in states:
+            require(bet.bound == bound, "bound", "be that of the certificate", bet.bound)
+            bet.check_values(label, self.e_value_needed)
 
     def update(
         self,

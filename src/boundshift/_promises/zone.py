@@ -13,7 +13,13 @@ from numpy.typing import ArrayLike
 
 from boundshift._boundary import decide
 from boundshift._result.boundary import answer_in_kind, check_scale
-from boundshift._result.records import Record
+from boundshift._result.records import (
+    Record,
+    require,
+    require_classes,
+    require_counts,
+    require_share,
+)
 from boundshift._result.sql import label_expression
 from boundshift._scores import Scale, Scores, ScoreSample, settle
 from boundshift._status import Status
@@ -73,6 +79,30 @@ class Zone(Record):
     n_clusters: tuple[int, int] | None = None
 
     _format: ClassVar[str] = "boundshift.zone"
+
+    def _check_values(self) -> None:
+        """Raise if values that were read are impossible or contradict each other."""
+        limits = (self.low, self.high)
+        require(self.low <= self.high, "low", "be at most 'high', and neither be NaN", limits)
+        require(self.low < math.inf, "low", "be below infinity", self.low)
+        require(self.high > -math.inf, "high", "be above minus infinity", self.high)
+        require_classes(self.labels, {})
+        require_counts("n_samples", self.n_samples)
+        if self.n_clusters is not None:
+            require_counts("n_clusters", self.n_clusters, self.n_samples)
+        require_share("confidence", self.confidence)
+        for share in self.unsure:
+            require(0.0 <= share <= 1.0, "unsure", "be shares of each class", self.unsure)
+        require(self.scale in (None, "raw", "probability"), "scale", "be a scale", self.scale)
+        has_values = self.precision is not None
+        is_pair = has_values == (self.npv is not None)
+        require(is_pair, "precision", "be given together with 'npv', or neither", self.precision)
+        if self.precision is not None and self.npv is not None:
+            require_share("precision", self.precision)
+            require_share("npv", self.npv)
+        for error in self.errors:
+            is_allowed = error == 1.0 if has_values else 0.0 < error < 1.0
+            require(is_allowed, "errors", "be rates that the zone can keep", self.errors)
 
     @property
     def status(self) -> str:

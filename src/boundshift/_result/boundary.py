@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift._result.records import Record
+from boundshift._result.records import Record, require, require_counts
 from boundshift._result.rows import ChoosingRows, given_values, row_counts
 from boundshift._result.sql import label_expression
 from boundshift._scores import ScoreSample
@@ -113,6 +113,25 @@ class Boundary(Record):
                 "`threshold` must be a finite number and `labels` two different ones, got "
                 f"{self.threshold!r} and {self.labels!r}. Find the boundary again."
             )
+
+    def _check_values(self) -> None:
+        """Raise if values that were read are impossible or contradict each other."""
+        require_counts("n_samples", self.n_samples)
+        require(sum(self.n_samples) > 0, "n_samples", "count some rows", self.n_samples)
+        # Sums of weights are rounded.
+        most = [n * (1.0 + _ROUNDING) for n in self.n_samples]
+        require_counts("wrong", self.wrong, most)
+        for error in self.errors:
+            is_rate = math.isnan(error) or 0.0 <= error <= 1.0 + _ROUNDING
+            require(is_rate, "errors", "be rates, or NaN for a class without rows", self.errors)
+        low, high = self.plateau
+        require(low <= high, "plateau", "be two numbers in order", self.plateau)
+        is_width = 0.0 <= self.resolution < math.inf
+        require(is_width, "resolution", "be finite and at least 0", self.resolution)
+        require(self.scale in ("raw", "probability"), "scale", "be a scale", self.scale)
+        if self.scale == "probability":
+            rule = "be at most 1 on the scale of probabilities"
+            require(self.threshold <= 1.0, "threshold", rule, self.threshold)
 
     @property
     def message(self) -> str:

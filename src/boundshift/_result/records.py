@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from types import NoneType, UnionType
@@ -24,6 +24,8 @@ from boundshift.curves._clusters import Betting
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import RULES, Rule
 
+MOST_ROWS = 10**15
+"""More rows than this are not believed."""
 _WORDS = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 _REMEDY = "It was damaged or changed: compute it again and store it with to_json."
 _KNOWN: dict[str, Any] = {**CURVES, Betting.name: Betting, **RULES, "exact": Exact, "slsqp": SLSQP}
@@ -58,13 +60,25 @@ class Record:
     def from_dict(cls, stored: Mapping[str, Any]) -> Self:
         """Return the record that :meth:`to_dict` has given; unknown fields are ignored.
 
-        Another record, one of another version, or with a field missing or of another kind is
-        refused.
+        A record is refused if it is another one or of another version, if a field is missing or of
+        another kind, if a value is impossible, or if it does not follow from the others.
         """
         needed = [f.name for f in fields(cls) if f.default is MISSING]  # type: ignore[arg-type]
         check_format(stored, cls._format, cls._version, tuple(needed))
-        found: Self = _decode_fields(cls, stored)
-        return found
+        record: Self = _decode_fields(cls, stored)
+        try:
+            record._check_values()
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            if isinstance(error, InvalidInputError):
+                raise
+            raise InvalidInputError(
+                f"The values of a {cls._format} must fit together, but they do not ({error}). "
+                f"{_REMEDY}"
+            ) from None
+        return record
+
+    def _check_values(self) -> None:
+        """Raise if values that were read are impossible or contradict each other."""
 
     def to_json(self) -> str:
         """Return :meth:`to_dict` as JSON text that any language can read."""
@@ -74,6 +88,32 @@ class Record:
     def from_json(cls, text: str | bytes) -> Self:
         """Return the record that :meth:`to_json` has written."""
         return cls.from_dict(read_json(text, f"A {cls._format}"))
+
+
+def require(condition: object, name: str, rule: str, value: object) -> None:
+    """Raise unless a field that was read keeps its rule."""
+    if not condition:
+        raise InvalidInputError(f"'{name}' must {rule}, got {str(value)[:100]}. {_REMEDY}")
+
+
+def require_share(name: str, value: float) -> None:
+    require(0.0 < value < 1.0, name, "be between 0 and 1", value)
+
+
+def require_classes(labels: Sequence[Any], lists: Mapping[str, Sequence[Any] | None]) -> None:
+    """Raise unless there are two or more distinct labels, and each list has one value for each."""
+    is_distinct = len(labels) >= 2 and len(set(labels)) == len(labels)
+    require(is_distinct, "labels", "be two or more different ones", labels)
+    for name, values in lists.items():
+        n_values = len(labels) if values is None else len(values)
+        require(n_values == len(labels), name, "have one value for each label", values)
+
+
+def require_counts(name: str, counts: Sequence[float], most: Sequence[float] | None = None) -> None:
+    """Raise unless all are numbers of rows, each at most that of another list."""
+    for k, count in enumerate(counts):
+        limit = MOST_ROWS if most is None else most[k]
+        require(0 <= count <= limit, name, f"be from 0 to {limit:,}", counts)
 
 
 @dataclass(frozen=True)
@@ -179,7 +219,10 @@ def _parse(hint: Any, value: Any, name: str) -> Any:
         return hint(*(_decode(*pair, name) for pair in zip(parts, value, strict=True)))
     if origin is dict:
         items = [_decode(inner[1], item, name) for item in value["values"]]
-        return dict(zip(map(as_label, value["labels"]), items, strict=True))
+        decoded = dict(zip(map(as_label, value["labels"]), items, strict=True))
+        if len(decoded) < len(items):
+            raise ValueError("a label occurs twice")
+        return decoded
     if origin is Literal:
         return inner[inner.index(value)]
     if hint is float and isinstance(value, str):
@@ -191,7 +234,10 @@ def _parse(hint: Any, value: Any, name: str) -> Any:
     if hint is Status:
         return Status[value]
     if issubclass(hint, ErrorCurve | Rule):
-        return _restore(value)
+        restored = _restore(value)
+        if not isinstance(restored, hint):
+            raise TypeError(f"not a {hint.__name__}")
+        return restored
     if issubclass(hint, Record):
         return hint.from_dict(value)
     if hint in (str, bool):
