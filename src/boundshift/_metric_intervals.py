@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta, norm, t
 
-from boundshift._promises.certify import read_scores, read_threshold
+from boundshift._promises.certify import have_chosen, read_scores, read_threshold
 from boundshift._result.boundary import Boundary
 from boundshift._typing import FloatArray
 from boundshift._validation import as_generator, as_rows, as_share
 from boundshift.curves._clusters import as_clusters
-from boundshift.exceptions import InvalidInputError
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.metrics import metrics_of_errors
 
 METRICS = (
@@ -96,8 +98,16 @@ def metric_intervals(
     """
     as_share("confidence", confidence)
     number, pos_label = read_threshold(threshold, pos_label, y_true)
-    scores = read_scores("y_score", y_score, threshold)
+    scores = read_scores("y_score", y_score)
     is_positive, scores, _ = as_rows(y_true, scores, pos_label, symmetric=False)
+    is_chosen = have_chosen(threshold, scores, is_positive)
+    if is_chosen:
+        warnings.warn(
+            "`threshold` should not be chosen on these rows, but some of them chose the boundary, "
+            "so the intervals are too narrow. Use other rows.",
+            BoundaryWarning,
+            stacklevel=2,
+        )
     cell = 2 * is_positive.astype(np.intp) + (scores > number)
     counts = np.bincount(cell, minlength=_CELLS).astype(np.float64)
     rng = as_generator(random_state)
@@ -117,7 +127,7 @@ def metric_intervals(
         for name, (least, most) in rates.items():
             low[name] = least
             high[name] = most
-        exact = np.array([name in rates for name in METRICS])
+        exact = np.array([name in rates and not is_chosen for name in METRICS])
     return {
         "metric": np.array(METRICS),
         "value": np.array([float(value[name]) for name in METRICS]),

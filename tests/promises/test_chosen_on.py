@@ -7,11 +7,13 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 from scipy.stats import norm
+from sklearn.linear_model import LogisticRegression
 
 from boundshift import (
     Audit,
     Boundary,
     BoundaryWarning,
+    BoundShiftClassifier,
     Cost,
     Floors,
     InvalidInputError,
@@ -20,6 +22,7 @@ from boundshift import (
     estimate_prevalence,
     find_boundaries,
     find_boundary,
+    metric_intervals,
     metrics_at,
     streaming,
 )
@@ -301,3 +304,19 @@ def test_rates_of_certificates_that_are_not_certified_warn(origin):
     found = certify(Y, S, 1.0, scores=origin)
     with pytest.warns(BoundaryWarning, match="`rate` should have a certified certificate"):
         found.rate("precision")
+
+
+@pytest.mark.parametrize(("cv", "status"), [(None, "nominal"), (5, "cross-fitted")])
+def test_scores_of_training_rows_are_not_certified_with_the_boundary_of_a_classifier(cv, status):
+    clf = BoundShiftClassifier(LogisticRegression(), cv=cv).fit(S[:, None], Y)
+    deciding = clf.deciding_sample_
+    boundary = Boundary.from_json(clf.boundary_.to_json())
+    assert certify(deciding.y, deciding.scores, boundary).status == status
+    assert certify(Y_NEW, clf.positive_scores(S_NEW[:, None]), boundary).certified
+
+
+def test_intervals_of_metrics_warn_of_rows_that_chose_the_boundary():
+    with pytest.warns(BoundaryWarning, match="the intervals are too narrow"):
+        table = metric_intervals(Y, S, BOUNDARY)
+    assert not table["exact"].any()
+    assert metric_intervals(Y, S_NEW, BOUNDARY)["exact"].any()

@@ -120,10 +120,10 @@ def certify(
     _check_combination(sample_weight, cluster, is_drawn, chosen_here)
     known = read_scores("y_score", y_score)
     is_positive, _, labels = as_rows(y_true, known, pos_label, symmetric=False, one_class=True)
-    is_seen = False
+    is_seen = have_chosen(threshold, known, is_positive)
     if isinstance(threshold, Boundary):
-        threshold._check_scale(known, is_positive=is_positive)
-        is_seen = threshold._was_chosen_on(known, is_positive)
+        if is_seen and scores == "held-out":
+            scores = _known_origin(threshold)
         if is_positive.all():
             labels = threshold.labels
     classes = (~is_positive, is_positive)
@@ -173,6 +173,22 @@ def _check_combination(
             "`cluster`, `probability` and chosen_here=True must go without each other, got more "
             "than one. Hold out whole clusters, or rows, that have not chosen the threshold."
         )
+
+
+def have_chosen(
+    threshold: float | Boundary, scores: FloatArray, is_positive: BoolArray, name: str = "y_score"
+) -> bool:
+    """Return whether a boundary was chosen on some of these rows; refuse another scale."""
+    if not isinstance(threshold, Boundary):
+        return False
+    threshold._check_scale(scores, is_positive=is_positive, name=name)
+    return threshold._was_chosen_on(scores, is_positive)
+
+
+def _known_origin(boundary: Boundary) -> Scores:
+    """Return where the scores that chose a boundary came from; held-out ones if not known."""
+    rows = boundary.chosen_on
+    return "held-out" if rows is None or rows.origin == "unknown" else rows.origin
 
 
 def state_choice(found: Certificate, is_by_rows: bool = True) -> Certificate:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from boundshift._promises.certificate import bound_error
-from boundshift._promises.certify import read_scores, read_threshold
+from boundshift._promises.certify import have_chosen, read_scores, read_threshold
 from boundshift._result.boundary import Boundary
 from boundshift._typing import BoolArray
 from boundshift._validation import as_rows, as_share
@@ -166,10 +166,8 @@ def compare_boundaries(
     chosen = []
     sides = (("old", old, old_scores), ("new", new, new_scores))
     for name, boundary, scores in sides:
-        if isinstance(boundary, Boundary):
-            boundary._check_scale(scores, is_positive=is_positive, name=f"{name}_score")
-            if boundary._was_chosen_on(scores, is_positive):
-                chosen.append(name)
+        if have_chosen(boundary, scores, is_positive, f"{name}_score"):
+            chosen.append(name)
     old_wrong = (old_scores > old_threshold) != is_positive
     new_wrong = (new_scores > new_threshold) != is_positive
 

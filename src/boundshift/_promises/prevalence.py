@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 
 from boundshift._boundary import find_boundary
 from boundshift._promises.certificate import bound_error
-from boundshift._promises.certify import read_scores, read_threshold
+from boundshift._promises.certify import have_chosen, read_scores, read_threshold
 from boundshift._result.boundary import Boundary
 from boundshift._typing import FloatArray
 from boundshift._validation import as_rows, as_share
@@ -123,9 +123,8 @@ def estimate_prevalence(
     is_positive, scores, _ = as_rows(y_true, scores, pos_label, symmetric=False)
     is_chosen = threshold is None
     if isinstance(boundary, Boundary):
-        boundary._check_scale(scores, is_positive=is_positive)
+        is_chosen = have_chosen(boundary, scores, is_positive)
         boundary._check_scale(new, name="y_score_new")
-        is_chosen = boundary._was_chosen_on(scores, is_positive)
     if threshold is None:
         threshold = find_boundary(is_positive, scores, rule="sum").threshold
     sample = [np.sort(s) for s in (scores[~is_positive], scores[is_positive], new)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,8 @@ class ChoosingRows:
         the hash of a score that three rows have. Empty if the scores were read in passes.
     below : tuple of int
         Every score whose hash is below this number is among the hashes.
+    origin : {"unknown", "held-out", "out-of-fold", "training"}, default="unknown"
+        Where the scores came from, if a classifier chose the boundary.
     """
 
     n_rows: tuple[int, int]
@@ -57,6 +60,7 @@ class ChoosingRows:
     most: float
     hashes: tuple[str, str] = ("", "")
     below: tuple[int, int] = (0, 0)
+    origin: Literal["unknown", "held-out", "out-of-fold", "training"] = "unknown"
 
     def __post_init__(self) -> None:
         for n, inside, below in zip(self.n_rows, self.n_inside, self.below, strict=True):

@@ -96,7 +96,10 @@ def _decide_two(scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any) -
         # Weights by label need the names.
         sample = replace(sample, labels=ends) if rule.symmetric else sample
         boundary = decide(sample, curve, rule, scale)
-    boundary = _qualify_promise(replace(boundary, labels=ends, scale=scale), scored)
+    assert boundary.chosen_on is not None
+    chosen_on = replace(boundary.chosen_on, origin=scored.origin)
+    boundary = replace(boundary, labels=ends, scale=scale, chosen_on=chosen_on)
+    boundary = _qualify_promise(boundary, scored)
     doubts = [boundary.message] if boundary.needs_a_look else []
     if is_kept:
         certificate = certify_floors(boundary, curve, rule, cluster if is_clustered else None)  # type: ignore[arg-type]
