@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from boundshift.curves import _paper as paper
+from boundshift.curves._paper import equations as paper
 from lab.reproduction import equations
 from tests.problems import many
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from boundshift import BoundaryWarning, Status, SupportRadius, find_boundary
 from boundshift._scores import ScoreSample
 from boundshift.curves import SLSQP
-from boundshift.curves import _paper as paper
-from boundshift.curves._paper import SupportProblem, split_space
+from boundshift.curves._paper import exact
+from boundshift.curves._paper.division import split_space
+from boundshift.curves._paper.levels import SupportProblem
 from tests import exhaustive
 from tests.exhaustive import Options
 from tests.problems import (
@@ -161,7 +162,7 @@ def test_no_level_that_wins_is_pruned(seed, kind, gap, options):
     levels = problem.levels(np.arange(problem.last + 1))
     levels = levels.take(levels.feasible)
     losses = levels.constant + split_space(levels.ratio, levels.weight)[2]
-    with patch.object(paper, "_CHUNK", 1000):
+    with patch.object(exact, "_CHUNK", 1000):
         pruned = settings.solver.solve(problem)
     assert (pruned is None) == (not len(losses))
     if pruned is not None:

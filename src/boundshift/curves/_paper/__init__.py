@@ -1,0 +1,27 @@
+r"""The paper: its equations, slack levels, exact solution, SLSQP, and its curve.
+
+M. Clifford, J. Erskine, A. Hepburn, R. Santos-Rodríguez, D. Garcia-Garcia, "Learning Confidence
+Bounds for Classification with Imbalanced Data", ECAI 2024. Numbers in brackets are those of its
+equations; ``docs/equations.md`` shows each as printed and as computed here, with the reason where
+they differ. Class 1 of the paper is the negative class, class 2 the positive one.
+
+A slack level removes some points of each class. On the kept points class :math:`i` has the count
+:math:`N_i`, the mean :math:`\mu_i` and the radius :math:`R_i`. With :math:`a_i = \gamma
+R_i/\sqrt{N_i}` and :math:`u_i = \sqrt{2 \ln 1/\delta_i}` its confidence radius (5) is
+:math:`R_i + a_i (c + u_i)`, and the constraint (7), that both confidence radii fill the distance
+:math:`D` of the means, is linear:
+
+.. math:: a_1 u_1 + a_2 u_2 = C, \qquad C = D - \sum_i (R_i + c\, a_i).
+
+A level is feasible iff :math:`C \ge 0`. The negative class gets a share :math:`\theta` of the free
+space :math:`C`. The boundary (11) is :math:`t = \mu_1 + R_1 + c\, a_1 + \theta C`. The loss
+(6, 12) is
+
+.. math:: \sum_i \left( \frac{1 - \delta_i}{N_i + 1} + \delta_i \right) + \text{price of the slack}.
+"""
+
+from boundshift.curves._paper.curve import SupportGeometry, SupportRadius
+from boundshift.curves._paper.exact import Exact
+from boundshift.curves._paper.slsqp import SLSQP
+
+__all__ = ["SLSQP", "Exact", "SupportGeometry", "SupportRadius"]

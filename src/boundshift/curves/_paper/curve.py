@@ -1,0 +1,258 @@
+"""The curve, with the settings of the method."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from boundshift._scores import ScoreSample, refuse_weights
+from boundshift._search import ErrorsAt, Found
+from boundshift._status import Status
+from boundshift._validation import as_choice, as_pair, as_positive, is_finite
+from boundshift.curves._base import Claim, Empirical, ErrorCurve, Solution
+from boundshift.curves._paper.equations import class_error
+from boundshift.curves._paper.exact import Exact
+from boundshift.curves._paper.levels import Levels, SupportProblem
+from boundshift.curves._paper.slsqp import SLSQP
+from boundshift.exceptions import InvalidInputError
+from boundshift.rules import Rule, Sum
+from boundshift.rules._base import changed_repr
+
+Pair = tuple[float, float]
+
+# A threshold keeps this share of the kept scores' range from a score that it must not touch.
+_CLEARANCE = 1e-10
+_EXACT = Exact()
+
+
+@dataclass(frozen=True)
+class SupportGeometry:
+    """The paper's quantities at a boundary; pairs are (negative, positive).
+
+    Parameters
+    ----------
+    deltas, log_deltas : tuples of float
+        Probabilities with which each class's bound may fail, and their natural logarithms, which
+        are exact where the probabilities underflow to 0.
+    means, radii, confidence_radii : tuples of float
+        Of the kept points: mean, support radius, and radius with its confidence term.
+    supports : tuple of tuple of float
+        Smallest and largest kept score of each class.
+    slack : tuple of int
+        Points removed.
+    """
+
+    deltas: Pair
+    log_deltas: Pair
+    means: Pair
+    radii: Pair
+    confidence_radii: Pair
+    supports: tuple[Pair, Pair]
+    slack: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class SupportRadius(ErrorCurve):
+    r"""The paper's claim: the share of points removed, plus the average error of the kept ones.
+
+    It goes with the rule "sum" only: the paper's problem is solved exactly, and both classes lose
+    the same share of points.
+
+    Parameters
+    ----------
+    gamma : float, default=1
+        Factor of the concentration term: 1 as in Eq. R_hat_upper_bound, 2 as in
+        Eq. test_point_bound, which the triangle inequality gives.
+    constant : float, default=0
+        Constant of the concentration term: 2 as printed, or 0, since scores have one dimension
+        and Hoeffding's inequality does not need it.
+    radius : {"one-sided", "two-sided"}, default="one-sided"
+        Whether a class's radius measures only the points towards the other class. No inequality
+        covers that, but it decides better.
+    slack : {"binary", "continuous"}, default="binary"
+        Whether a removed point costs 1 or its distance to the class centre. Continuous slack
+        depends on the unit of the scores.
+    penalty : {"proportional", "count"}, default="proportional"
+        Whether the slack of a class is divided by the class's size. Proportional slack adds up
+        with the loss to a claim on both error rates.
+    alpha : float or pair (negative, positive), default=1
+        Price of slack, above 0.
+    budget : int, float or "all", default="all"
+        Most points to remove: a number, a share of all rows in (0, 1], or all but two of each
+        class.
+    centre : {"median", "mean"}, default="median"
+        Points farthest from here are removed first. A single far outlier drags the mean, which
+        the paper uses, and then the wrong points are removed. With "median" both classes lose
+        equal shares at a time, with "mean" one point at a time as in the authors' code.
+    stop_at_zero : bool, default=False
+        Whether to remove nothing where the problem has a solution without slack, or to look at
+        every slack level for a lower loss.
+    solver : Exact or SLSQP, default=Exact()
+        The exact global optimum over all slack levels, or the paper's local optimiser.
+    fallback : {"edges", "means"} or float, default="edges"
+        Boundary where no level is feasible: the middle between the facing edges of the points
+        kept at full budget, the middle between the class means, or a number.
+
+    Notes
+    -----
+    Class i keeps :math:`N_i` points of mean :math:`\mu_i` and radius :math:`R_i`. The confidence
+    radii :math:`R_i + \gamma R_i N_i^{-1/2} (c + \sqrt{2 \ln 1/\delta_i})` fill the distance of
+    the means and meet at the boundary. The sum of :math:`(1 - \delta_i)/(N_i + 1) + \delta_i`, plus
+    the price of the removed points, is minimal.
+
+    References
+    ----------
+    M. Clifford, J. Erskine, A. Hepburn, R. Santos-Rodríguez, D. Garcia-Garcia, "Learning
+    Confidence Bounds for Classification with Imbalanced Data", ECAI 2024.
+
+    Examples
+    --------
+    >>> SupportRadius.authors(budget="all") == SupportRadius(
+    ...     constant=2, radius="two-sided", centre="mean", stop_at_zero=True)
+    True
+    """
+
+    name = "support"
+    claim = Claim.NOMINAL
+    default_rule = Sum()
+
+    gamma: float = 1.0
+    constant: float = 0.0
+    radius: Literal["one-sided", "two-sided"] = "one-sided"
+    slack: Literal["binary", "continuous"] = "binary"
+    penalty: Literal["proportional", "count"] = "proportional"
+    alpha: float | Pair = (1.0, 1.0)
+    budget: int | float | Literal["all"] = "all"
+    centre: Literal["median", "mean"] = "median"
+    stop_at_zero: bool = False
+    solver: Exact | SLSQP = _EXACT
+    fallback: Literal["edges", "means"] | float = "edges"
+
+    def __post_init__(self) -> None:
+        budget = np.asarray(self.budget).item()
+        checked = {
+            "gamma": as_positive("gamma", self.gamma, "The paper has 1 and 2."),
+            "constant": as_positive(
+                "constant", self.constant, "The paper has 2, Hoeffding's bound 0.", zero=True
+            ),
+            "alpha": as_pair("alpha", self.alpha, "Use alpha=1 for the paper's setting."),
+            "budget": budget,
+        }
+        as_choice("radius", self.radius, ("one-sided", "two-sided"))
+        as_choice("slack", self.slack, ("binary", "continuous"))
+        as_choice("penalty", self.penalty, ("proportional", "count"))
+        as_choice("centre", self.centre, ("median", "mean"))
+        as_choice("stop_at_zero", self.stop_at_zero, (True, False))
+        is_share = type(budget) is float and 0 < budget <= 1
+        if budget != "all" and not is_share and not (type(budget) is int and budget >= 0):
+            raise InvalidInputError(
+                "`budget` must be a number of points from 0, a share in (0, 1], or 'all', got "
+                f"{self.budget!r}. Use budget='all' for no limit."
+            )
+        if self.fallback not in ("edges", "means") and not is_finite(self.fallback):
+            raise InvalidInputError(
+                f"`fallback` must be 'edges', 'means' or a finite number, got {self.fallback!r}. "
+                "Use 'edges' for the middle between the kept points of both classes."
+            )
+        if not isinstance(self.solver, Exact | SLSQP):
+            raise InvalidInputError(
+                f"`solver` must be Exact() or SLSQP(), got {self.solver!r}. "
+                "Use solver=Exact() for the global optimum."
+            )
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
+    __repr__ = changed_repr
+
+    @classmethod
+    def paper(cls, **changes: Any) -> Self:
+        """Return the paper's text: constant 2, two-sided radius, penalty by count, every level."""
+        own: dict[str, Any] = {"constant": 2.0, "radius": "two-sided", "penalty": "count"}
+        return cls(**{**own, "centre": "mean", **changes})
+
+    @classmethod
+    def authors(cls, **changes: Any) -> Self:
+        """Return the settings of the authors' code.
+
+        Constant 2, two-sided radius, proportional penalty, half of the rows as budget, no slack
+        where none is needed.
+        """
+        own: dict[str, Any] = {"constant": 2.0, "radius": "two-sided", "centre": "mean"}
+        return cls(**{**own, "budget": 0.5, "stop_at_zero": True, **changes})
+
+    def errors(self, sample: ScoreSample) -> ErrorsAt:
+        """Return the shares as counted: the paper claims errors at its own boundary only."""
+        return Empirical().errors(sample)
+
+    def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
+        """Return the boundary of the paper's problem, or the fallback where there is none.
+
+        It is solved with the positive class above. For scores that point the other way the paper
+        bounds the errors of `score < threshold`; those of `score > threshold` may be up to 1.
+        """
+        refuse_weights(sample, self.name)
+        if rule != Sum():
+            raise InvalidInputError(
+                "`rule` must be 'sum' with the paper's curve, which minimises the sum of both "
+                f"errors, got {rule!r}. Leave out the rule, or the curve."
+            )
+        upright, sign = sample, 1.0
+        if sample.is_reversed:
+            negative, positive = sample.negative.mirrored(), sample.positive.mirrored()
+            upright, sign = replace(sample, negative=negative, positive=positive), -1.0
+        problem, is_single = SupportProblem(upright, self), min(sample.n_samples) == 1
+        best = None if is_single else self.solver.solve(problem)
+        if best is None:
+            ends = problem.levels(np.array([0, problem.last]))
+            level, u, value = ends.take(0), (0.0, 0.0), np.inf
+            facing = level.mean if self.fallback == "means" else ends.edge[:, 1]
+            threshold = sign * float(facing[0] - facing[1]) / 2
+            if not isinstance(self.fallback, str):
+                threshold = float(sample.from_units(self.fallback))
+            same = sample.negative.median == sample.positive.median
+            status = Status.UNINFORMATIVE if same else Status.INFEASIBLE
+            status = Status.SINGLE_ROW if is_single else status
+        else:
+            level, u, value, threshold = best
+            threshold = sign * _settle(threshold, level)
+            status = Status.RELAXED if level.level > 0 else Status.OPTIMAL
+            status = status if isinstance(self.solver, Exact) else Status.LOCAL
+        n_samples, log_deltas = np.array(sample.n_samples), -0.5 * np.square(u)
+        deltas, removed = np.exp(log_deltas), n_samples - level.n.astype(int)
+        kept = [[level.low[0], level.high[0]], [-level.high[1], -level.low[1]]]
+        supports = np.sort(sign * np.array(kept))
+        geometry = SupportGeometry(
+            deltas=_pair(deltas),
+            log_deltas=_pair(log_deltas),
+            means=_pair(sign * level.mean * [1, -1]),
+            radii=_pair(level.radius),
+            confidence_radii=_pair(level.radius + level.step * (self.constant + np.array(u))),
+            supports=(_pair(supports[0]), _pair(supports[1])),
+            slack=_pair(removed),
+        )
+        errors = np.ones(2)
+        if best is not None and sample.is_reversed:
+            status, value = Status.REVERSED, 2.0
+        elif best is not None:
+            errors = np.minimum(1.0, class_error(level.n, deltas) + removed / n_samples)
+        found = Found(threshold, (threshold, threshold), _pair(errors), value)
+        return Solution(found, status, geometry=geometry)
+
+
+def _pair(values: Any) -> Any:
+    return tuple(values.tolist())
+
+
+def _settle(threshold: float, level: Levels) -> float:
+    """Keep a threshold clear of the edges between which it lies.
+
+    At an end of the constraint it falls on a kept score, and a rounding error would decide
+    on which side of the boundary that score stands.
+    """
+    low, high = float(level.edge[0]), -float(level.edge[1])
+    kept_range = float(max(level.high[0], -level.low[1]) - min(level.low[0], -level.high[1]))
+    clear = min(_CLEARANCE * kept_range, (high - low) / 4)
+    threshold = min(max(threshold, low + clear), high - clear)
+    return max(min(threshold, float(np.nextafter(high, -np.inf))), low)

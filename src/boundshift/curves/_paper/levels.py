@@ -1,0 +1,96 @@
+"""The optimisation problem at every slack level."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from boundshift._scores import ScoreSample
+from boundshift._typing import BoolArray, FloatArray, IntArray
+from boundshift.curves._paper.slack import Windows, proportional_path, sequential_path
+
+if TYPE_CHECKING:
+    from boundshift.curves._paper.curve import SupportRadius
+
+# Free space below this share of the kept points' range is a rounding error around zero.
+_ROUNDING = 1e-13
+
+
+class Levels(NamedTuple):
+    """The optimisation at m slack levels: arrays of shape (2, m), one row per class, or (m,).
+
+    Each class is in a frame where the other class lies above it.
+    """
+
+    level: Any  # index on the path
+    n: Any  # number of kept points
+    low: Any  # smallest kept point
+    high: Any
+    mean: Any
+    radius: Any
+    edge: Any  # where the radius ends
+    step: Any  # a
+    space: Any  # the free space C
+    feasible: Any  # whether the confidence bounds fit between the classes
+    weight: Any  # of each confidence in the loss
+    constant: Any  # loss without the confidences: Σ 1/(N + 1) of (1), and the slack of (12)
+
+    def take(self, index: int | BoolArray) -> Levels:
+        """Return some of the levels."""
+        return Levels(*(values[..., index] for values in self))
+
+    @property
+    def ratio(self) -> FloatArray:
+        """Free space in steps of each class, infinite where a radius is zero."""
+        k = np.full_like(self.step, np.inf)
+        return np.asarray(np.divide(self.space, self.step, out=k, where=self.step > 0))
+
+
+class SupportProblem:
+    """The optimisation at every slack level of a sample whose negative class lies below."""
+
+    def __init__(self, sample: ScoreSample, settings: SupportRadius) -> None:
+        self.settings = settings
+        self.n_samples = np.array(sample.n_samples, dtype=np.float64)
+        facing = (sample.negative, sample.positive.mirrored())
+        self.windows = [Windows(c, settings.centre) for c in facing]
+        path = sequential_path if settings.centre == "mean" else proportional_path
+        self.removed = path(sample.n_samples)
+        self.last = self.removed.shape[1] - 1
+        if settings.budget != "all":
+            most = float(settings.budget)
+            if isinstance(settings.budget, float):
+                most = np.floor(most * sum(sample.n_samples) * (1 + _ROUNDING))
+            self.last = int(np.searchsorted(self.removed.sum(axis=0), most, side="right")) - 1
+
+    def levels(self, level: IntArray) -> Levels:
+        """Set up the optimisation at the given levels."""
+        settings, removed = self.settings, self.removed[:, level]
+        kept = (w.keep(m) for w, m in zip(self.windows, removed, strict=True))
+        low, high, mean, lost = (np.stack(both) for both in zip(*kept, strict=True))
+        n = self.n_samples[:, None] - removed
+        # Each class is described from its own reference, so that a large offset common to all
+        # scores, or an outlier that was removed, costs no digits.
+        reference = np.array([[w.reference] for w in self.windows])
+        edge = high - reference
+        radius = np.maximum(edge - mean, 0.0)
+        if settings.radius == "two-sided":
+            radius = np.maximum(radius, mean - (low - reference))
+            edge = np.maximum(edge, mean + radius)
+        step = settings.gamma * radius / np.sqrt(n)
+        apart = float(-reference.sum())
+        space = apart - edge.sum(axis=0) - settings.constant * step.sum(axis=0)
+        top, bottom = np.maximum(high[0], -low[1]), np.minimum(low[0], -high[1])
+        rounding = _ROUNDING * (top - bottom)
+        is_apart = apart - mean.sum(axis=0) > rounding
+        # Where all kept points of each class are equal, nothing is left to divide.
+        space[(np.abs(space) <= rounding) & is_apart] = 0.0
+        by_class = self.n_samples if settings.penalty == "proportional" else np.ones(2)
+        slack = removed.astype(float) if settings.slack == "binary" else lost
+        return Levels(
+            level, n, low, high, reference + mean, radius, reference + edge, step, space,
+            feasible=(space >= 0) & is_apart,
+            weight=n / (n + 1.0),
+            constant=(1.0 / (n + 1.0)).sum(axis=0) + (settings.alpha / by_class) @ slack,
+        )  # fmt: skip
