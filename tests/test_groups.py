@@ -217,7 +217,7 @@ def test_floors_at_a_divided_risk_hold_in_all_groups_together():
             rule = Floors(recall=0.8, then="specificity", confidence=confidence)
             found = find_boundaries(y, s, by, rule=rule)
             recalls = norm.sf(np.array([b.threshold for b in found.values()]) - 2)
-            promised = [b.promised for b in found.values()]
+            promised = [b.guaranteed for b in found.values()]
             broken[confidence] += bool(np.any(promised & (recalls < 0.8)))
     apart, together = (times / runs for times in broken.values())
     assert apart > 0.12  # 1 - 0.95**12 = 0.46 at most

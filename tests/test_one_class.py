@@ -39,7 +39,7 @@ def test_the_other_class_is_not_known_in_every_form(scores):
     s = {"normal": s, "probabilities": norm.cdf(s), "ties": s.round()}[scores]
     found = find_boundary(["ok"] * 500, s, rule=Floors(specificity=0.9), pos_label="fraud")
     assert (found.labels, found.n_samples) == (("ok", "fraud"), (500, 0))
-    assert (found.status, found.promised) == (Status.OPTIMAL, True)
+    assert (found.status, found.guaranteed) == (Status.OPTIMAL, True)
     assert found.errors[0] <= 0.1
     assert np.isnan(found.errors[1])
     assert "No rows of class 'fraud' were given: its error is not known." in found.message
@@ -55,7 +55,7 @@ def test_the_other_class_is_not_known_in_every_form(scores):
 def test_too_few_rows_are_counted_and_nothing_is_promised():
     with pytest.warns(UserWarning, match="needs at least 299 negative rows"):
         found = find_boundary(np.zeros(298), np.arange(298.0), rule=Floors(specificity=0.99))
-    assert (found.status, found.promised, found.wrong) == (Status.UNMET, False, (0, 0))
+    assert (found.status, found.guaranteed, found.wrong) == (Status.UNMET, False, (0, 0))
     enough = find_boundary(np.zeros(299), np.arange(299.0), rule=Floors(specificity=0.99))
     assert enough.status is Status.OPTIMAL
 

@@ -117,7 +117,7 @@ def floor_runs(name: str, runs: int) -> dict[str, Any]:
             ).fit(X, y)
             scores = cross_val_predict(case.make(), X, y, cv=5, method="decision_function")
             old = find_boundary(y, scores, rule=Floors(recall=FLOOR)).threshold
-        is_promised = model.boundary_.status is not Status.NOT_PROMISED
+        is_promised = model.boundary_.status is not Status.NOT_GUARANTEED
         not_promised += not is_promised
         errors = {"out-of-fold": true_errors(clone(case.make()).fit(X, y), case, fresh)(old)}
         if is_promised:

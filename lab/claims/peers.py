@@ -95,7 +95,7 @@ def judge_normal(n: int, floor: float, draws: int) -> Facts:
         s = np.sort(generator("normal", n, floor, draw).normal(size=n))
         with quiet():
             found = find_boundary(np.zeros(n), s, rule=Floors(specificity=floor), pos_label=1)
-        rates["boundshift"].append(float(norm.sf(found.threshold)) if found.promised else np.nan)
+        rates["boundshift"].append(float(norm.sf(found.threshold)) if found.guaranteed else np.nan)
         for name, kind in kinds.items():
             # All scores between two neighbouring normal cases have the p-value of the upper one.
             flagged = kind.compute_p_values(np.append(s, np.inf), s) <= 1 - floor
@@ -130,7 +130,7 @@ def judge_floors(name: str, floor: float, n: int, draws: int) -> Facts:
         with quiet(Warning):
             ours = find_boundary(y, p, rule=Floors(**{name: floor}, then=other), pos_label=1)
             theirs = controller.calibrate(p, y).best_predict_param
-        found["boundshift"].append(_true_rates(ours.threshold if ours.promised else None, name))
+        found["boundshift"].append(_true_rates(ours.threshold if ours.guaranteed else None, name))
         found["MAPIE"].append(_true_rates(theirs, name))
     cells = {}
     for tool, rates in found.items():

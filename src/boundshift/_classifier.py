@@ -90,7 +90,7 @@ class BoundShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         rows that the model has not seen.
 
         With promised floors, an int or a splitter holds out 20–50% of the rows, and only they set
-        the threshold. With too few rows for that the status is NOT_PROMISED.
+        the threshold. With too few rows for that the status is NOT_GUARANTEED.
     ensemble : bool or "auto", default="auto"
         True deploys the mean of the folds' models, whose scores decided: one model if they are
         linear, else K models, which take K times the time and space. False trains one more model,

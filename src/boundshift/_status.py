@@ -42,8 +42,8 @@ class Status(Enum):
         "Collect more rows of that class, or lower the floor or the confidence and decide on other "
         "rows."
     )
-    NOT_PROMISED = (
-        "The floors are met on the rows that decided, but not promised of the deployed model, "
+    NOT_GUARANTEED = (
+        "The floors are met on the rows that decided, but not guaranteed for the deployed model, "
         "which has seen them or is another one. Give `fit` more rows, so that some can be held "
         "out, or use cv='prefit' with rows that the model has not seen."
     )

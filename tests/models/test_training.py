@@ -106,7 +106,7 @@ def test_with_too_few_rows_it_says_not_promised_and_how_many_it_takes():
     model = promise(recall=0.9)
     with pytest.warns(BoundaryWarning, match="29 rows kept apart, so 58 in all .* there are 50"):
         model.fit(X[few], Y[few])
-    assert model.boundary_.status is Status.NOT_PROMISED
+    assert model.boundary_.status is Status.NOT_GUARANTEED
     assert model.certificate_.status == "cross-fitted"
     assert sum(model.boundary_.n_samples) == 150
 
@@ -115,7 +115,7 @@ def test_training_rows_promise_nothing():
     model = promise(cv=None)
     with pytest.warns(BoundaryWarning, match="which flatter it"):
         model.fit(X, Y)
-    assert model.boundary_.status is Status.NOT_PROMISED
+    assert model.boundary_.status is Status.NOT_GUARANTEED
     assert model.certificate_.status == "nominal"
 
 

@@ -116,7 +116,7 @@ def test_what_is_not_promised_says_so(settings):
     )
     with pytest.warns(BoundaryWarning, match="not promised"):
         model.fit(X, y)
-    assert {b.status for b in model.boundaries_.values()} == {Status.NOT_PROMISED}
+    assert {b.status for b in model.boundaries_.values()} == {Status.NOT_GUARANTEED}
     found = np.mean(model.predict(X)[y == "rare"] == "rare")
     assert found >= 0.8
 

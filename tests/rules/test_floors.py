@@ -210,7 +210,7 @@ def test_promise_direction_and_search_are_three_facts(floors, confidence):
     found = find_boundary(y, s, rule=Floors(**floors, confidence=confidence))
     assert found.status in (Status.OPTIMAL, Status.UNMET)
     assert found.remarks == (Status.REVERSED,)
-    assert found.promised is (None if confidence is None else found.status is Status.OPTIMAL)
+    assert found.guaranteed is (None if confidence is None else found.status is Status.OPTIMAL)
     assert "Negate the scores" in found.message
     assert ("No threshold meets all floors" in found.message) == (found.status is Status.UNMET)
     assert Boundary.from_json(found.to_json()) == found

@@ -145,11 +145,11 @@ class Boundary(Record):
         return (self.status, *self.remarks)
 
     @property
-    def promised(self) -> bool | None:
-        """Whether all floors are promised; None where nothing is to be promised."""
+    def guaranteed(self) -> bool | None:
+        """Whether all floors are guaranteed; None if the rule or the curve guarantees nothing."""
         if not (isinstance(self.rule, Floors) and isinstance(self.curve, ConfidenceCurve)):
             return None
-        return self.status not in (Status.UNMET, Status.NOT_PROMISED)
+        return self.status not in (Status.UNMET, Status.NOT_GUARANTEED)
 
     @property
     def caution(self) -> str:

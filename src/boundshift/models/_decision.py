@@ -172,7 +172,7 @@ def _qualify_promise(boundary: Boundary, scored: Scored) -> Boundary:
             f"that takes {least:.0f} rows kept apart, so {2 * least:.0f} in all of which there are "
             f"{rows}. Collect more of them, lower the floor or the confidence, {other}."
         )
-    return restate(boundary, Status.NOT_PROMISED, detail)
+    return restate(boundary, Status.NOT_GUARANTEED, detail)
 
 
 def _decide_many(scored: Scored, curve: ErrorCurve, rule: Rule, multi_class: Strategy) -> Decided:
@@ -218,7 +218,7 @@ def _decide_by_class(
         guide = None if scored.guide is None else _known(scored.guide)
         biases, status, detail = promise_floors(rows, rule, labels, guide)
     else:
-        biases, status = meet_floors(rows, rule, labels), Status.NOT_PROMISED
+        biases, status = meet_floors(rows, rule, labels), Status.NOT_GUARANTEED
     boundaries = pair_boundaries(scored.y, scored.scores, biases, labels, curve, rule.for_pair)
     doubts = [] if status in QUIET else [detail or status.value]
     if detail or doubts:

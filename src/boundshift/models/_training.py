@@ -231,11 +231,11 @@ def find_demands(curve: ErrorCurve, rule: Rule, counts: Mapping[Any, int]) -> li
         risk = 1.0 - rule.confidence
         floors = [(floor, counts[label]) for label, floor in rule.recall.items()]
     elif isinstance(rule, Floors) and isinstance(curve, ConfidenceCurve):
-        risk = curve.delta / len(rule.promised)
+        risk = curve.delta / len(rule.guaranteed)
         negative, positive = counts.values()
         rows = {"recall": positive, "specificity": negative, "precision": positive, "npv": negative}
         asked = rule.asked | {"flagged": 1.0 - rule.asked.get("flagged", 0.0)}
-        floors = [(asked[n], rows.get(n, negative + positive)) for n in rule.promised]
+        floors = [(asked[n], rows.get(n, negative + positive)) for n in rule.guaranteed]
     else:
         return None
     if any(floor >= 1.0 for floor, _ in floors):

@@ -148,7 +148,7 @@ def judge_goal(evidence: Evidence) -> Goal | None:
     floors = [] if aim.floors is None else _judge_floors(aim.floors, evidence)
     reached = _judge_aim(aim, evidence)
     state = worst_of(floors) or reached.state
-    is_unmet = boundary.status in (Status.UNMET, Status.NOT_PROMISED)
+    is_unmet = boundary.status in (Status.UNMET, Status.NOT_GUARANTEED)
     is_asked = aim.floors is None or not is_default
     return Goal(state, floors, reached, is_asked, is_unmet and state != State.MET)
 

@@ -167,7 +167,7 @@ class ClassFloors(ClassRule):
 
     On held-out rows the floors are promises: with the given confidence all of them hold together
     on fresh rows from the same distribution. :class:`~boundshift.BoundShiftClassifier` holds out
-    rows for that, or its status is NOT_PROMISED.
+    rows for that, or its status is NOT_GUARANTEED.
 
     Parameters
     ----------

@@ -140,7 +140,7 @@ class Floors(Rule):
         return {name: float(value) for name, value in given.items() if value is not None}
 
     @property
-    def promised(self) -> list[str]:
+    def guaranteed(self) -> list[str]:
         """Names of what is guaranteed if the curve can: a budget is not."""
         floors = [name for name in self.asked if name != "flagged"]
         return floors if floors and self.confidence == "auto" else list(self.asked)
@@ -149,7 +149,7 @@ class Floors(Rule):
         """Return a guarantee for each floor, with an equal part of `delta`; none without it."""
         if delta is None:
             return ()
-        names = self.promised
+        names = self.guaranteed
         return tuple(
             Guarantee(name, self.asked[name], delta / len(names), is_cap=name == "flagged")
             for name in names
