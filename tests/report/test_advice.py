@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from boundshift import BoundShiftClassifier, Cost, Floors, InvalidInputError, find_boundary
 from boundshift._view import auc_interval
 from boundshift.report import Doubt, Report, RowDetails, collect_facts
-from tests.report.problems import NAMES, amounts, rows
+from tests.report.problems import NAMES, amounts, clopper_pearson, rows
 
 
 def draw(n, seed, gap):
@@ -195,3 +195,16 @@ def test_enough_rows_are_not_claimed_where_more_are_asked_for():
     known = collect_facts(*rows(), interval=(-1.2, 0.4), old_threshold=0.0, test=rows(seed=2))
     assert known["judgement"]["asks_for_rows"]
     assert "There are enough" not in " ".join(f["title"] for f in known["diagnosis"]["findings"])
+
+
+def test_a_budget_beside_a_floor_takes_no_part_of_the_risk():
+    y, s = rows()
+    found = find_boundary(y, s, rule=Floors(recall=0.7, flagged=0.3))
+    y, s = rows(800, 90, seed=1)
+    goal = collect_facts(y, s, boundary=found, chosen_here=False)["goal"]
+    recall, cap = goal["floors"]
+    missed = int(np.sum(s[y == 1] <= found.threshold))
+    assert recall["shown"] == pytest.approx(1 - clopper_pearson(missed, 90, 0.05))
+    assert cap["shown"] is None
+    assert "together" not in goal["sentence"]
+    assert f"{int(np.sum(s > found.threshold))} of 890 where 267 were asked for" in goal["sentence"]

@@ -294,7 +294,7 @@ def _say_floors(floors: list[Floor], evidence: ClassEvidence) -> tuple[str, list
         if floor is None:
             parts.append(Sentence(f"There are no rows of class {label}."))
         else:  # the bounds of all classes hold together
-            parts += say_floor(floor, evidence.where, evidence.confidence, 2)
+            parts += say_floor(floor, evidence.where, evidence.confidence, 2, 2)
     return f"find {join_words(wishes)}", parts
 
 

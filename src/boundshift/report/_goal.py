@@ -182,7 +182,10 @@ def rates_at(errors: tuple[float, float], prevalence: float) -> dict[str, float]
 def _judge_floors(rule: Floors, evidence: Evidence) -> list[Floor]:
     """Return each floor with what is reached on these rows and what is shown of it."""
     reached = rates_at(evidence.rows.errors(), evidence.prevalence)
-    confidence = 1 - (1 - evidence.confidence) / len(rule.asked)
+    # A budget beside floors is counted, and takes no part of the risk.
+    guarantees = rule.guarantees(1 - evidence.confidence)
+    confidence = 1 - guarantees[0].delta
+    guaranteed = {guarantee.rate for guarantee in guarantees}
     if evidence.is_clustered:  # a bet on clusters follows from no counts
         claimed = evidence.certify_clusters(evidence.boundary.threshold, confidence)
         reached |= {name: 1 - claimed.errors[i] for i, name in enumerate(_OF_CLASS)}
@@ -191,12 +194,13 @@ def _judge_floors(rule: Floors, evidence: Evidence) -> list[Floor]:
     shown = _shown_rates(claimed, evidence)
     floors = []
     for name, asked in rule.asked.items():
-        floor = judge_floor(name, asked, reached[name], shown.get(name))
+        bound = shown.get(name) if name in guaranteed else None
+        floor = judge_floor(name, asked, reached[name], bound)
         if name == "flagged":
             floor = _count_budget(floor, evidence)
         elif evidence.is_clustered and name in _OF_CLASS:
             floor = replace(floor, is_averaged=True)
-        if _is_guaranteed(evidence) and floor.state != State.MET:
+        if name in guaranteed and _is_guaranteed(evidence) and floor.state != State.MET:
             floor = replace(floor, is_guaranteed=True, state=State.MET)
         floors.append(floor)
     return floors

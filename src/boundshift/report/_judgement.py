@@ -330,7 +330,8 @@ def count_rows(
     """Return what rows can show; `of_class` names the floors that concern one class."""
     counts = certificate.n_clusters or certificate.n_samples
     place = int(np.argmin(counts))
-    parts = len(certificate.labels) if certificate.joint else max(len(floors), 1)
+    n_bounds = sum(floor.shown is not None for floor in floors)
+    parts = len(certificate.labels) if certificate.joint else max(n_bounds, 1)
     confidence = 1 - (1 - certificate.confidence) / parts
     needed = rows_needed(_CLAIM, confidence if certificate.joint else certificate.confidence)
     # A cap is used up, so no number of rows proves it.

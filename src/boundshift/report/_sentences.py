@@ -112,10 +112,10 @@ def goal_facts(evidence: Evidence, diagnosis: Diagnosis) -> dict[str, Any] | Non
     if goal.is_asked:
         wishes.append(f"then {_wish(aim, evidence)}" if goal.floors else _wish(aim, evidence))
     parts = [Sentence(f"Goal: {join_words(wishes)}.")]
-    for each in goal.floors:
-        parts += say_floor(
-            each, _floor_place(each, evidence), evidence.confidence, len(goal.floors)
-        )
+    n_bounds = sum(item.shown is not None for item in goal.floors)
+    for item in goal.floors:
+        place = _floor_place(item, evidence)
+        parts += say_floor(item, place, evidence.confidence, len(goal.floors), n_bounds)
     if goal.is_asked:
         parts += _say_aim(aim, goal.aim, diagnosis.usefulness, evidence, alone=not goal.floors)
     if goal.is_unmet:
@@ -200,13 +200,14 @@ def _floor_place(item: Floor, evidence: Evidence) -> str:
     return place
 
 
-def say_floor(item: Floor, place: str, confidence: float, n_floors: int) -> list[Sentence]:
-    """Return what is reached of one floor, and its bound."""
+def say_floor(
+    item: Floor, place: str, confidence: float, n_floors: int, n_bounds: int
+) -> list[Sentence]:
+    """Return what is reached of one of several floors, and its bound, which may hold jointly."""
     word = floor_word(item)
-    together = ""
     if n_floors > 1:
         word = f"{capitalise(item.name)} {lower(word)}"
-        together = " in all floors together"
+    together = " in all floors together" if n_bounds > 1 else ""
     start = f"{word}: {percent(item.reached)} {place}"
     if item.is_guaranteed:
         bound = f"guaranteed with {sure(confidence)}{together} when the threshold was chosen."
