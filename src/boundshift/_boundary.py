@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,15 +16,12 @@ from boundshift._status import Status
 from boundshift._typing import FloatArray
 from boundshift._validation import are_signs, as_row_cost, as_rows, bad_weights, own_cost
 from boundshift.curves import Blend, ClopperPearson, CountCurve, Empirical, ErrorCurve, as_curve
-from boundshift.curves._base import PairCurve, Solution, status_of
+from boundshift.curves._base import Solution, status_of
 from boundshift.curves._clusters import Betting, order_clusters
 from boundshift.curves._unmet import describe_unmet
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Cost, Floors, Rule, Sum, as_rule
 from boundshift.rules._guarantee import Guarantee
-from boundshift.streaming._cells import CellScores
-from boundshift.streaming._driver import decide_in_passes
-from boundshift.streaming._read import Source
 
 
 def find_boundary(
@@ -175,16 +170,10 @@ def decide(
             raise bad_weights(f"a sum of {scores.n:.4g} for {label!r}")
     given = sample
     sample = sample.on_scale(scale)
-    counted = sample
-    if isinstance(curve, PairCurve) and isinstance(sample.negative, CellScores):
-        # In passes a smooth curve takes each cell as one point. Rows are counted with the cells,
-        # which ask for the scores around the threshold, so that the counts are exact.
-        negative, positive = (c.as_points() for c in sample.classes)  # type: ignore[attr-defined]
-        sample = replace(sample, negative=negative, positive=positive, given_atoms=sample.atoms)
     if not all(sample.n_samples):
         return _record(_solve_one_class(sample, curve, rule), sample, curve, rule, given)
     _check_direction(sample, rule)
-    return _record(curve.solve(sample, rule), counted, curve, rule, given)
+    return _record(curve.solve(sample, rule), sample, curve, rule, given)
 
 
 def _solve_one_class(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Solution:
@@ -226,16 +215,6 @@ def _solve_one_class(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Solu
         how = f"guaranteed with {1 - curve.delta:.4g} confidence"
     detail = f"The {name} is at least {floor:g}, {how}. {unknown}"
     return Solution(found, Status.OPTIMAL, detail=detail)
-
-
-def decide_on(
-    source: Source,
-    decide: Callable[[ScoreSample], Boundary],
-    **options: Any,
-) -> Boundary:
-    """Return the boundary of a source, with its resolution."""
-    boundary, resolution = decide_in_passes(source, decide, **options)
-    return replace(boundary, resolution=resolution)
 
 
 def check_row_cost(

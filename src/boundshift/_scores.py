@@ -28,7 +28,8 @@ LEAST_WEIGHT = 2.0  # sum of a class's weights: a spread needs two rows
 LARGEST_SCORE = 1e290  # in magnitude: sums of larger ones may overflow
 _NORMAL_IQR = 1.3489795003921634  # interquartile range of a standard normal distribution
 # A repeated score is an atom if it holds this share of a class, or of both together.
-_ATOM_SHARE, _ATOM_ROWS = 1e-3, 2
+ATOM_SHARE = 1e-3
+ATOM_ROWS = 2
 _ROUNDING, _SUM_ROUNDING = 1e-9, 1e-12  # of a weight, and of a sum of weights relative to it
 _TINY = float(np.finfo(np.float32).tiny)  # numbers closer to 0 may be 0 in float32
 _NEAR = 1 << 12  # doubles beside a rounded probability among which its exact threshold lies
@@ -331,7 +332,8 @@ class ScoreSample:
         if log_odds is None:
             return self
         negative, positive = (replace(c, value=log_odds.of_sorted(c.value)) for c in self.classes)
-        return ScoreSample(negative, positive, self.labels, log_odds)
+        atoms = None if self.given_atoms is None else log_odds.of_sorted(self.given_atoms)
+        return ScoreSample(negative, positive, self.labels, log_odds, atoms)
 
     def are_probabilities(self, scale: Scale = "auto") -> bool:
         """Return whether the scores lie in [0, 1], on a scale that makes them probabilities."""
@@ -376,13 +378,13 @@ class ScoreSample:
         points = [c.points() for c in self.classes]
         merged = np.concatenate([values for values, _ in points])
         merged.sort(kind="stable")  # quick, as it merges two sorted runs
-        least = _ATOM_ROWS * (1.0 - _ROUNDING)
+        least = ATOM_ROWS * (1.0 - _ROUNDING)
         heavy = [values[counts >= least] for values, counts in points if counts is not None]
         repeated = np.unique(np.concatenate([merged[1:][merged[1:] == merged[:-1]], *heavy]))
         first, second = (c.count_at_most(repeated) - c.count_below(repeated) for c in self.classes)
         n, m = self.n_samples
         is_atom = [
-            count >= max(_ATOM_ROWS, _ATOM_SHARE * rows) * (1.0 - _ROUNDING)
+            count >= max(ATOM_ROWS, ATOM_SHARE * rows) * (1.0 - _ROUNDING)
             for count, rows in ((first, n), (second, m), (first + second, n + m))
         ]
         return np.asarray(repeated[np.any(is_atom, axis=0)])

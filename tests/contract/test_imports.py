@@ -13,7 +13,7 @@ import boundshift
 ROOT = Path(boundshift.__file__).parent
 
 # From the bottom up: a room may import those before it, and none after it. A room is a folder or
-# a module at the root. `streaming._scan` decides, so it stands above what it reads with.
+# a module at the root.
 ROOMS = [
     "exceptions",
     "_typing",
@@ -26,13 +26,12 @@ ROOMS = [
     "rules",
     "_search",
     "curves",
-    "streaming",
     "_result",
     "_boundary",
     "_groups",
     "_promises",
     "_multiclass",
-    "streaming._scan",
+    "streaming",
     "models",
     "_classifier",
     "metrics",
@@ -49,7 +48,6 @@ LIBRARIES = {
     "rules": {"sklearn"},
     "streaming": {
         *("dask", "distributed", "duckdb", "joblib", "openpyxl", "polars", "pyarrow", "pyspark"),
-        "rich",
     },
     "_fingerprint": {"sklearn"},
     "models": {"sklearn", "joblib", "onnx", "onnxruntime", "skl2onnx", "skops"},
@@ -72,9 +70,8 @@ MODULES = {
 
 
 def room_of(module):
-    """Return the room of ``boundshift.streaming._cells``: streaming, whose own door is the scan."""
-    parts = module.split(".")[1:]
-    return "streaming._scan" if parts in (["streaming"], ["streaming", "_scan"]) else parts[0]
+    """Return the room of ``boundshift.streaming._bins``: streaming."""
+    return module.split(".")[1]
 
 
 def imported(nodes):

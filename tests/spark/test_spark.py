@@ -32,7 +32,7 @@ def frame_of(spark, parts):
 
 
 class TestSparkFrame(EngineSuite):
-    second = "partition 1"
+    second = "the frame"
 
     @pytest.fixture
     def frame(self, spark):

@@ -19,7 +19,6 @@ from boundshift import (
 )
 from boundshift.curves import PairCurve
 from boundshift.rules import Floors
-from boundshift.streaming import _driver as driver
 
 ROWS = 3000
 
@@ -41,7 +40,7 @@ def probabilities(seed=0):
 def weighted_problem(seed=0):
     """Return named columns with fractional weights, some of them 0."""
     y, s = problem(seed)
-    weights = np.random.default_rng(seed).choice([0.0, 0.5, 1.0, 1.7, 2.0], ROWS)
+    weights = np.random.default_rng(seed).choice([0.0, 0.5, 1.0, 1.7, 1.9], ROWS)
     return {"label": y, "score": s, "weight": weights}
 
 
@@ -62,9 +61,7 @@ def assert_close(found, expected, s, weight=1.0, within=None):
     assert is_smooth or found.resolution == 0
     low, high = sorted([found.threshold, expected.threshold])
     assert high - low <= (within or (1e-5 if is_smooth else 1e-12) * np.ptp(s))
-    # A smooth curve counts the rows of the boundary's cell by their mean.
-    cell = found.resolution / driver._SMOOTH * (4 if found.scale == "probability" else 1)
-    between = weight * np.count_nonzero((s > low - cell) & (s <= high + cell))
+    between = weight * np.count_nonzero((s > low) & (s <= high))
     differ = np.abs(np.subtract(found.wrong, expected.wrong)).max()
     assert differ <= between + 1e-9 * sum(expected.n_samples)
 

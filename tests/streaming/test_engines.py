@@ -110,7 +110,7 @@ def test_a_query_over_files_is_data(connection, tmp_path):
 
 
 def test_rows_drawn_anew_in_each_pass_are_noticed(connection):
-    query = "SELECT i % 2 AS label, random() + i % 2 AS score FROM range(20000) t(i)"
+    query = "SELECT i % 2 AS label, random() + i % 2 AS score FROM range(400000) t(i)"
     with pytest.raises(InvalidInputError, match="must be the same in every pass"):
         streaming.scan_boundary(connection.sql(query), curve="empirical")
 

@@ -90,11 +90,10 @@ def test_files_that_cannot_be_used_are_refused(folder, name):
         streaming.scan_boundary([folder / "part-0.parquet", folder / name])
 
 
-@pytest.mark.parametrize(("library", "extra"), [("pyarrow", "arrow"), ("rich", "cli")])
-def test_a_missing_library_is_named(monkeypatch, folder, library, extra):
-    monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(MissingExtraError, match=rf"\.\[{extra}\]"):
-        streaming.scan_boundary(folder, progress=True)
+def test_a_missing_library_is_named(monkeypatch, folder):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"\.\[arrow\]"):
+        streaming.scan_boundary(folder)
 
 
 def test_whole_numbers_at_the_start_are_no_type(tmp_path):

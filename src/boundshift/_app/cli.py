@@ -17,9 +17,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from boundshift._app.progress import draw_bars
 from boundshift._writing import is_special
 from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
-from boundshift.streaming._driver import draw_bars
 
 Show = Callable[[str, int, int], None]
 
@@ -97,7 +97,7 @@ def running(*, stages: bool = False) -> Iterator[Show]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", BoundaryWarning)
-            with draw_bars(only_in_terminal=True) as show:
+            with draw_bars() as show:
                 yield say if stages and not Console(stderr=True).is_terminal else show
     except BrokenPipeError:  # The reader of the pipe has seen enough.
         raise

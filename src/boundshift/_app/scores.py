@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from boundshift._app.cli import Show
 from boundshift._app.columns import SHARED, rank_id
 from boundshift._app.tables import label_values, order_classes, read_arrow
-from boundshift._boundary import decide, decide_by_row, decide_on
+from boundshift._boundary import decide, decide_by_row
 from boundshift._promises.certificate import Certificate, Scores
 from boundshift._promises.certify import certify_boundary
 from boundshift._promises.interval import threshold_interval
@@ -29,6 +29,7 @@ from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Rule
 from boundshift.streaming._read import arrow, as_labels
+from boundshift.streaming._scan import decide_source
 from boundshift.streaming._tables import (
     AS_IT_IS,
     OpenTable,
@@ -214,8 +215,7 @@ class ScoreTable:
 
         roles = {"label": self.label, "score": self.score}
         source = files_columns(self.files, roles, as_text=True, reading=self.reading)
-        find = partial(decide, curve=curve, rule=rule)
-        boundary = decide_on(source, find, order=order, scale="auto", progress=self.progress)
+        boundary = decide_source(source, curve, rule, order, "auto", self.progress)
         return replace(boundary, labels=self.labels)
 
     def find_zone(

@@ -16,21 +16,6 @@ The data is read more than once, and every pass must see the same rows: give a f
 the chunks again, not a generator, and persist a frame whose rows are drawn at random.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from boundshift.streaming._scan import (
-        scan_boundary,
-        scan_certificate,
-        scan_zone,
-    )
+from boundshift.streaming._scan import scan_boundary, scan_certificate, scan_zone
 
 __all__ = ["scan_boundary", "scan_certificate", "scan_zone"]
-
-
-def __getattr__(name: str) -> Any:
-    # Imported on demand, since what decides imports this package to read in passes.
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("boundshift.streaming._scan"), name)

@@ -1,20 +1,17 @@
 """Frames: Arrow tables and datasets, DuckDB relations, Polars, Dask and Spark frames.
 
-Every engine hands over batches of columns that NumPy counts, which takes less time than DuckDB's or
-Polars' own grouping by as many cells. Dask and Spark count on their workers and merge there.
+DuckDB and Polars hand over batches of columns, which NumPy counts in less time than their own
+grouping by as many bins takes. Dask counts partitions on its workers and merges there. Spark groups
+by itself, in SQL.
 """
 
 from __future__ import annotations
 
-import pickle
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._read import (
-    PEEKED_ROWS,
     Chunk,
     OnProgress,
     PartSource,
@@ -26,11 +23,12 @@ from boundshift.streaming._read import (
     read_once,
     table_chunk,
 )
+from boundshift.streaming._sql import count_query, counts_of
+from boundshift.streaming._tally import Counts
 
 _ROWS_OF_A_BATCH = 1 << 20
-# Dask's tallies that one task merges, and Spark's tasks that merge tallies.
+# Dask's counts that one task merges.
 _MERGED_AT_ONCE = 16
-_MERGERS = 8
 
 
 def _check_columns(names: Any, data: object, roles: Roles) -> Roles:
@@ -57,7 +55,7 @@ def arrow_columns(table: Any, roles: Roles) -> PartSource:
         for i, batch in enumerate(rows.to_batches(columns=list(dict.fromkeys(roles.values())))):
             yield table_chunk(batch, roles, f"batch {i}")
 
-    return PartSource(chunks, "weight" in roles)
+    return PartSource(chunks)
 
 
 # --- DuckDB and Polars ----------------------------------------------------------------------------
@@ -80,7 +78,7 @@ def duckdb_columns(relation: Any, roles: Roles) -> PartSource:
         for batch in reader(_ROWS_OF_A_BATCH):
             yield table_chunk(batch, own, "the relation")
 
-    return PartSource(chunks, "weight" in roles)
+    return PartSource(chunks)
 
 
 def polars_columns(frame: Any, roles: Roles) -> PartSource:
@@ -98,7 +96,7 @@ def polars_columns(frame: Any, roles: Roles) -> PartSource:
             table = batch.to_arrow(compat_level=pl.CompatLevel.oldest())
             yield table_chunk(table, own, f"batch {i}")
 
-    return PartSource(chunks, "weight" in roles)
+    return PartSource(chunks)
 
 
 # --- Dask -----------------------------------------------------------------------------------------
@@ -107,54 +105,42 @@ def polars_columns(frame: Any, roles: Roles) -> PartSource:
 class DaskSource:
     """Partitions of labels, scores and weights, on whatever scheduler is the current one.
 
-    Each worker turns its partitions into tallies, these are merged in a tree, and one comes back.
+    Each worker counts its partitions, counts are merged in a tree, and those of all rows come back.
     """
 
     def __init__(self, parts: Sequence[Any], roles: Roles) -> None:
-        self._parts, self._roles, self.is_weighted = parts, roles, "weight" in roles
-
-    def peek(self) -> list[Chunk]:
-        """Return rows of the first and the last partition, spread over it."""
-        import dask
-
-        def some_rows(part: Any, i: int) -> Chunk:
-            chunk = _partition_chunk(part, self._roles, i)
-            return chunk.take(slice(None, None, max(4 * len(chunk) // PEEKED_ROWS, 1)))
-
-        ends = sorted({0, len(self._parts) - 1}) if self._parts else []
-        return list(dask.compute(*[dask.delayed(some_rows)(self._parts[i], i) for i in ends]))
+        self._parts = parts
+        self._roles = roles
 
     def scan(self, request: Any, on_progress: OnProgress) -> Any:
         """Read every row once, and return what was asked for."""
         import dask
 
-        read, merge = (dask.delayed(task, pure=False) for task in (_read_partition, _merged))
+        read = dask.delayed(_count_partition, pure=False)
+        merge = dask.delayed(_merged, pure=False)
         # One node of the graph, so that a worker gets it once and not with every partition.
         shared = dask.delayed(request, pure=False)
-        tallies = [read(shared, part, self._roles, i) for i, part in enumerate(self._parts)]
-        while len(tallies) > 1:
-            starts = range(0, len(tallies), _MERGED_AT_ONCE)
-            tallies = [merge(tallies[i : i + _MERGED_AT_ONCE]) for i in starts]
-        found = dask.compute(*tallies)
+        counts = [read(shared, part, self._roles, i) for i, part in enumerate(self._parts)]
+        while len(counts) > 1:
+            starts = range(0, len(counts), _MERGED_AT_ONCE)
+            counts = [merge(counts[start : start + _MERGED_AT_ONCE]) for start in starts]
+        (total,) = dask.compute(*counts) or (request.count(()),)
         on_progress(len(self._parts), len(self._parts))
-        return found[0] if found else request.tally(())
+        return total
 
 
-def _partition_chunk(part: Any, roles: Roles, i: int) -> Chunk:
-    return as_chunk(*(part[name] for name in roles.values()), location=f"partition {i}")
+def _count_partition(request: Any, part: Any, roles: Roles, i: int) -> Counts:
+    columns = (part[name] for name in roles.values())
+    counts: Counts = request.count([as_chunk(*columns, location=f"partition {i}")])
+    return counts
 
 
-def _read_partition(request: Any, part: Any, roles: Roles, i: int) -> Any:
-    return request.tally([_partition_chunk(part, roles, i)])
-
-
-def _merged(tallies: Iterable[Any]) -> Any:
-    """Merge tallies into a new one; a task must not change what it was given."""
-    first, *rest = tallies
-    total = type(first)()
-    for tally in (first, *rest):
-        total.merge(tally)
-    return total
+def _merged(parts: Iterable[Counts]) -> Counts:
+    """Merge counts into new ones; a task must not change what it was given."""
+    total = Counts()
+    for part in parts:
+        total.merge(part)
+    return total.compact()
 
 
 def dask_columns(frame: Any, roles: Roles) -> DaskSource:
@@ -170,51 +156,16 @@ class SparkSource:
     """Rows of a frame whose columns have the names of their roles; scores are doubles."""
 
     def __init__(self, frame: Any, roles: Roles) -> None:
-        self._frame, self._roles, self.is_weighted = frame, roles, "weight" in roles
-
-    def peek(self) -> list[Chunk]:
-        """Return the first few rows."""
-        rows = self._frame.limit(PEEKED_ROWS).toArrow()
-        return [table_chunk(rows, self._roles, "the first rows")]
+        self._frame = frame
+        self._roles = roles
 
     def scan(self, request: Any, on_progress: OnProgress) -> Any:
-        """Read every row once, and return what was asked for."""
-        from pyspark.sql import functions as F  # noqa: N812
-
-        rows = self._frame.withColumn("partition", F.spark_partition_id())
-        found = rows.mapInArrow(partial(_tally_on_worker, self._roles, request), "tally binary")
-        found = found.repartition(_MERGERS).mapInArrow(_merge_on_worker, "tally binary")
-        total = _merged([request.tally(()), *_unpacked(found.toArrow().to_batches())])
+        """Read every row once, and return what was asked for; Spark's SQL does all of it."""
+        columns = {role: role for role in self._roles}
+        query = count_query(request, columns, "{rows}", "spark")
+        table = self._frame.sparkSession.sql(query, rows=self._frame).toArrow()
         on_progress(1, 1)
-        return total
-
-
-def _tally_on_worker(roles: Roles, request: Any, batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield the tally of a partition."""
-    filled = (batch for batch in batches if len(batch))
-    yield _packed(
-        request.tally(
-            table_chunk(batch, roles, f"partition {batch.column('partition')[0]}")
-            for batch in filled
-        )
-    )
-
-
-def _merge_on_worker(batches: Iterator[Any]) -> Iterator[Any]:
-    for first in (tallies := _unpacked(batches)):
-        yield _packed(_merged([first, *tallies]))
-
-
-def _packed(tally: Any) -> Any:
-    message = arrow().array([zlib.compress(pickle.dumps(tally), level=1)])
-    return arrow().record_batch([message], names=["tally"])
-
-
-def _unpacked(batches: Iterable[Any]) -> Iterator[Any]:
-    """Yield tallies; their pickles come from our own workers, by the session's own channel."""
-    for batch in batches:
-        for message in batch.column("tally"):
-            yield pickle.loads(zlib.decompress(message.as_py()))
+        return counts_of(table, request, "the frame")
 
 
 def spark_columns(frame: Any, roles: Roles, element: int = -1) -> SparkSource:

@@ -2,7 +2,7 @@
 
 `read` finds the engine by the name of the data's library, so no library is imported needlessly.
 An engine returns a `Source`: it turns the rows into chunks wherever they lie, lets the request of
-a pass tally each chunk there, and merges the tallies.
+a pass count each chunk there, and merges the counts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ OnProgress = Callable[[int, int], None]
 Roles = dict[str, str]
 """Names of the columns of label, score and, where rows have some, weight."""
 
-PEEKED_ROWS = 1 << 16
 _ROWS_OF_A_RUN = 1 << 20
 
 # Library of a value's type, and the engine that reads it: ``_frames.<engine>_columns``.
@@ -214,13 +213,8 @@ def read_once(data: object, remedy: str) -> InvalidInputError:
 class Source(Protocol):
     """Labelled scores that are read in passes, the same rows in each."""
 
-    is_weighted: bool
-
-    def peek(self) -> Iterable[Chunk]:
-        """Return a few rows, for a first idea of the scores; there may be none."""
-
     def scan(self, request: Any, on_progress: OnProgress) -> Any:
-        """Read every row once, and return what was asked for: the tally of a `ScanRequest`."""
+        """Read every row once, and return the `Counts` of a `PassRequest`."""
 
 
 def read(data: Any, label: str, score: str, weight: str | None = None, element: int = -1) -> Source:
@@ -266,51 +260,48 @@ class PartSource:
     returns all chunks, the same each time and one after the other.
     """
 
-    def __init__(self, parts: Sequence[_Part] | _Part, is_weighted: bool = False) -> None:
-        self._parts, self.is_weighted = parts, is_weighted
-
-    def peek(self) -> list[Chunk]:
-        """Return rows of the first, the middle and the last part, or of the first chunk."""
-        parts = [self._parts] if callable(self._parts) else self._parts
-        which = sorted({0, (len(parts) - 1) // 2, len(parts) - 1}) if parts else []
-        first = [next((chunk for chunk in parts[i]() if len(chunk)), None) for i in which]
-        return [chunk.take(slice(PEEKED_ROWS)) for chunk in first if chunk is not None]
+    def __init__(self, parts: Sequence[_Part] | _Part) -> None:
+        self._parts = parts
 
     def scan(self, request: Any, on_progress: OnProgress) -> Any:
-        """Read every row once, a few runs ahead of the merging, and merge tallies in order.
-
-        A run of parts or chunks has one tally, since a new one costs as much as many rows.
-        """
+        """Read every row once, a few runs ahead of the merging, and merge counts in order."""
         from joblib import cpu_count
 
         cores = cpu_count()
-        runs: Iterable[Iterable[Chunk]]
-        if callable(self._parts):
-            total, runs = 0, _gather(self._parts())
-        else:
-            size = max(len(self._parts) // (4 * cores), 1)
-            cuts = [self._parts[i : i + size] for i in range(0, len(self._parts), size)]
-            total, runs = len(cuts), (chain.from_iterable(p() for p in run) for run in cuts)
-        tally, done = request.tally(()), 0
+        runs, total = self._runs(4 * cores)
+        counts = request.count(())
         waiting: deque[Future[Any]] = deque()
+        done = 0
 
         def merge_first() -> None:
             nonlocal done
-            tally.merge(waiting.popleft().result())
+            counts.merge(waiting.popleft().result())
             done += 1
             on_progress(done, max(total, done))
 
         with ThreadPoolExecutor(cores) as pool:
             try:
                 for run in runs:
-                    waiting.append(pool.submit(request.tally, run))
+                    waiting.append(pool.submit(request.count, run))
                     if len(waiting) > 2 * cores:
                         merge_first()
                 while waiting:
                     merge_first()
             finally:
                 pool.shutdown(cancel_futures=True)
-        return tally
+        return counts
+
+    def _runs(self, number: int) -> tuple[Iterable[Iterable[Chunk]], int]:
+        """Return runs of chunks that are counted together, and how many if that is known.
+
+        Longer runs leave less to merge.
+        """
+        if callable(self._parts):
+            return _gather(self._parts()), 0
+        size = max(len(self._parts) // number, 1)
+        starts = range(0, len(self._parts), size)
+        cuts = [self._parts[start : start + size] for start in starts]
+        return (chain.from_iterable(part() for part in run) for run in cuts), len(cuts)
 
 
 def _gather(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
@@ -334,11 +325,11 @@ def _pairs(pairs: Any, roles: Roles) -> PartSource:
     if isinstance(pairs, Iterator):
         remedy = "Pass a list, or a function that makes them again: `lambda: read_chunks(path)`."
         raise read_once(pairs, remedy)
-    make = pairs if callable(pairs) else lambda: pairs
-    n_items = len(next(iter(make()), (0, 0)))
 
     def chunks() -> Iterator[Chunk]:
-        for i, chunk in enumerate(make()):
+        n_items = 0
+        for i, chunk in enumerate(pairs() if callable(pairs) else pairs):
+            n_items = n_items or len(chunk)
             if len(chunk) != n_items or n_items not in (2, 3):
                 raise InvalidInputError(
                     "`data` must be pairs (labels, scores), or triples with weights, got "
@@ -346,4 +337,4 @@ def _pairs(pairs: Any, roles: Roles) -> PartSource:
                 )
             yield as_chunk(*chunk, location=f"chunk {i}")
 
-    return PartSource(chunks, n_items == 3)
+    return PartSource(chunks)

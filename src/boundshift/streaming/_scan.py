@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
 
-import numpy as np
-
-from boundshift._boundary import choose_claims, decide, decide_on
+from boundshift._boundary import choose_claims
 from boundshift._promises.certificate import Certificate, Scores, certify_counts
 from boundshift._promises.certify import check_known, read_threshold, state_choice
-from boundshift._promises.zone import Zone, as_errors, zone_of
+from boundshift._promises.zone import Zone, as_errors
 from boundshift._result.boundary import Boundary, warn_of
-from boundshift._scores import Scale, ScoreSample
-from boundshift._validation import as_choice, as_share
+from boundshift._scores import SCALES, Scale
+from boundshift._validation import as_choice, as_share, order_labels
 from boundshift.curves import ErrorCurve
-from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
-from boundshift.streaming._driver import Progress, decide_in_passes
+from boundshift.streaming._count import PassRequest
+from boundshift.streaming._decide import check_collected, decide_bins
+from boundshift.streaming._joint import JointBins
+from boundshift.streaming._looks import Passes, Progress
 from boundshift.streaming._read import Source, read
+from boundshift.streaming._zone import decide_zone
+
+Order = Callable[[dict[Any, int]], tuple[Any, Any]]
+"""From labels, with their numbers of rows, to the negative and the positive one."""
 
 
 def scan_boundary(
@@ -30,7 +35,7 @@ def scan_boundary(
     weight: str | None = None,
     pos_label: object = None,
     element: int = -1,
-    progress: Progress | bool | None = None,
+    progress: Progress | None = None,
     curve: str | ErrorCurve | None = None,
     rule: str | Rule | None = None,
     scale: Scale = "auto",
@@ -57,12 +62,11 @@ def scan_boundary(
         scikit-learn do; words need it where the rule does not treat both classes alike.
     element : int, default=-1
         Which element of a Spark vector is the score; the last one is that of the positive class.
-    progress : bool or callable, default=None
-        True draws a bar for each pass (extra ``cli``). A function is called with the name of the
-        pass, the number of parts read, and of all parts. Dask and Spark report whole passes.
+    progress : callable, default=None
+        Called with the name of the pass, the number of parts read, and of all parts. Dask and Spark
+        report whole passes.
     curve, rule, scale
-        As in :func:`boundshift.find_boundary`. Whether all scores lie in [0, 1] is known after the
-        first pass: if the first rows do and others do not, that pass is made again.
+        As in :func:`boundshift.find_boundary`.
 
     Returns
     -------
@@ -80,16 +84,39 @@ def scan_boundary(
     (1.63, (4894, 106), 8e-06)
     """
     curve, rule = choose_claims(curve, rule)
-    boundary = decide_on(
-        read(data, label, score, weight, element),
-        partial(decide, curve=curve, rule=rule),
-        pos_label=pos_label,
-        symmetric=rule.symmetric,
-        scale=scale,
-        progress=progress,
-    )
+    source = read(data, label, score, weight, element)
+    order = partial(order_labels, pos_label=pos_label, symmetric=rule.symmetric)
+    boundary = decide_source(source, curve, rule, order, scale, progress)
     warn_of(boundary, stacklevel=3)
     return boundary
+
+
+def decide_source(
+    source: Source,
+    curve: str | ErrorCurve | None,
+    rule: str | Rule | None,
+    order: Order,
+    scale: Scale = "auto",
+    progress: Progress | None = None,
+) -> Boundary:
+    """Return the boundary of a source; `order` returns the negative and the positive label."""
+    curve, rule = choose_claims(curve, rule)
+    as_choice("scale", scale, SCALES)
+    check_collected(curve)
+    passes = Passes(source, progress)
+    bins = _count_bins(passes, order)
+    return decide_bins(bins, curve, rule, scale, passes)
+
+
+def _count_bins(passes: Passes, order: Order, cuts: tuple[float, ...] = ()) -> JointBins:
+    """Read all rows once, and return the bins of both classes."""
+    counts = passes.count(PassRequest(cuts=cuts))
+    classes = counts.classes()
+    rows = {label: int(tally.rows.sum()) for label, tally in classes.items()}
+    labels = order(rows)
+    return JointBins.of_classes(
+        labels, (classes[labels[0]], classes[labels[1]]), counts.is_weighted
+    )
 
 
 def scan_certificate(
@@ -101,7 +128,7 @@ def scan_certificate(
     score: str = "score",
     pos_label: object = None,
     element: int = -1,
-    progress: Progress | bool | None = None,
+    progress: Progress | None = None,
     scores: Scores = "held-out",
     chosen_here: bool = False,
     joint: bool = False,
@@ -131,29 +158,28 @@ def scan_certificate(
     t, pos_label = read_threshold(threshold, pos_label)
     as_choice("scores", scores, get_args(Scores))
     as_share("confidence", confidence)
-    source = _read_rows(data, label, score, element)
-
-    def decide_one(sample: ScoreSample) -> Certificate:
-        is_seen = False
-        if isinstance(threshold, Boundary):
-            check_known("label", sample.labels, threshold)
-            threshold._check_sample_scale(sample)
-            is_seen = threshold._was_chosen_on_sample(sample)
-        negative, positive = sample.count_wrong(sample.from_units(np.array([t])))
-        counts = (int(negative[0]), int(positive[0])), sample.n_samples, sample.labels
-        certificate = certify_counts(
-            *counts,
-            threshold=t,
-            scores=scores,
-            confidence=confidence,
-            joint=joint,
-            chosen_here=chosen_here or is_seen,
-        )
-        return state_choice(certificate) if is_seen and not chosen_here else certificate
-
-    certificate, _ = decide_in_passes(
-        source, decide_one, pos_label=pos_label, symmetric=False, progress=progress
+    passes = Passes(read(data, label, score, element=element), progress, takes_weights=False)
+    order = partial(order_labels, pos_label=pos_label, symmetric=False)
+    bins = _count_bins(passes, order, cuts=(t,))
+    is_seen = False
+    if isinstance(threshold, Boundary):
+        sample = bins.sample()
+        check_known("label", bins.labels, threshold)
+        threshold._check_sample_scale(sample)
+        rows = threshold.chosen_on
+        is_seen = rows is not None and rows.have_summary_of(sample)
+    certificate = certify_counts(
+        bins.count_wrong(t),
+        bins.n_samples,
+        bins.labels,
+        threshold=t,
+        scores=scores,
+        confidence=confidence,
+        joint=joint,
+        chosen_here=chosen_here or is_seen,
     )
+    if is_seen and not chosen_here:
+        certificate = state_choice(certificate)
     return replace(certificate, scale=on_scale)
 
 
@@ -167,7 +193,7 @@ def scan_zone(
     label: str = "label",
     score: str = "score",
     element: int = -1,
-    progress: Progress | bool | None = None,
+    progress: Progress | None = None,
 ) -> Zone:
     """Find the limits outside of which errors are few, on data that is read in passes.
 
@@ -194,23 +220,8 @@ def scan_zone(
     """
     allowed = as_errors(errors)
     as_share("confidence", confidence)
-    source = _read_rows(data, label, score, element)
-    zone, _ = decide_in_passes(
-        source,
-        lambda sample: zone_of(sample, allowed, confidence, scale),
-        pos_label=pos_label,
-        symmetric=allowed[0] == allowed[1],
-        progress=progress,
-    )
-    return zone
-
-
-def _read_rows(data: Any, label: str, score: str, element: int) -> Source:
-    """Return rows that count once each, as promises need them."""
-    source = read(data, label, score, element=element)
-    if source.is_weighted:
-        raise InvalidInputError(
-            "`data` must be pairs (labels, scores) for a certificate or a zone, whose promises "
-            "count rows, got triples with weights. Leave the weights out."
-        )
-    return source
+    as_choice("scale", scale, SCALES)
+    passes = Passes(read(data, label, score, element=element), progress, takes_weights=False)
+    symmetric = allowed[0] == allowed[1]
+    bins = _count_bins(passes, partial(order_labels, pos_label=pos_label, symmetric=symmetric))
+    return decide_zone(bins, allowed, confidence, scale, passes)

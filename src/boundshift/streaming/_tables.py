@@ -31,7 +31,7 @@ from boundshift.streaming._read import Chunk, PartSource, Roles, arrow, check_na
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None")
 """What spreadsheets, statistics programs and public collections write where a value is missing."""
 _BLOCK = 1 << 22
-_ROWS_OF_A_BATCH = 1 << 16
+_ROWS_OF_A_BATCH = 1 << 20
 # A longer row is a quote that nobody closed, or no table at all.
 _LONGEST_ROW = 1 << 26
 # A comma before three digits may stand between thousands, and decides nothing.
@@ -455,7 +455,7 @@ def files_columns(
             # Row groups are read one without the other; text has to be read from its start.
             groups = range(opened.stream.num_row_groups) if opened.format == "parquet" else [0]
         parts += [partial(_read_part, path, group, roles, as_text, reading) for group in groups]
-    return PartSource(parts, "weight" in roles)
+    return PartSource(parts)
 
 
 def _read_part(

@@ -1,0 +1,219 @@
+"""Decisions on bins: which threshold, how sure it is, and which bins to look into.
+
+A smooth curve takes the bins as weighted points. Its threshold can differ from that of the rows
+because the rows of a bin may lie anywhere between its ends. So it is found again with the rows at
+the ends, class by class and side by side, and `resolution` is twice the sum of these movements.
+
+A curve that counts rows is exact between bins. Three samples agree with all that is known: the
+classes are separated as well as possible inside each bin, as badly as possible, or not at all.
+Every rule gets better if rows are better separated. So if the best case chooses a gap between bins,
+no threshold inside a bin can be better. Bins that leave a doubt are looked into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from boundshift._boundary import decide
+from boundshift._result.boundary import Boundary
+from boundshift._result.rows import ChoosingRows
+from boundshift._scores import Scale, ScoreSample
+from boundshift._search import middle
+from boundshift._typing import BoolArray, FloatArray, IntArray
+from boundshift.curves import CountCurve, ErrorCurve, PairCurve
+from boundshift.exceptions import InvalidInputError
+from boundshift.rules import Floors, Rule
+from boundshift.streaming._floors import doubtful_floors
+from boundshift.streaming._joint import JointBins
+from boundshift.streaming._looks import Passes
+
+Decide = Callable[[ScoreSample], Boundary]
+
+# Values of a rule that differ by rounding only.
+_ROUNDING = 1e-12
+# Movements of the threshold that are rounding errors, relative to the width of the scores.
+_LEAST_RESOLUTION = 1e-9
+# Bins that are judged together at first.
+_RUN = 256
+
+
+def decide_bins(
+    bins: JointBins,
+    curve: ErrorCurve,
+    rule: Rule,
+    scale: Scale,
+    passes: Passes | None = None,
+) -> Boundary:
+    """Return the boundary of the rows that were counted.
+
+    Without further `passes` the threshold stands between two bins, and the resolution tells how
+    far the threshold of the rows may be from it.
+    """
+
+    def decide_sample(sample: ScoreSample) -> Boundary:
+        return decide(sample, curve, rule, scale)
+
+    check_collected(curve)
+    if isinstance(curve, CountCurve):
+        boundary = _decide_counts(bins, decide_sample, curve, rule, passes)
+    else:
+        boundary = _decide_smooth(bins, decide_sample, passes)
+    return replace(boundary, chosen_on=_summary_of(bins))
+
+
+def _summary_of(bins: JointBins) -> ChoosingRows:
+    """Return what a boundary remembers of rows that were counted: no scores of single rows."""
+    inside = [
+        int(scores.count_at_most(1.0) - scores.count_below(0.0)) for scores in bins.sample().classes
+    ]
+    negatives, positives = bins.rows.sum(axis=1).tolist()
+    return ChoosingRows(
+        n_rows=(negatives, positives),
+        n_inside=(min(inside[0], negatives), min(inside[1], positives)),
+        least=float(bins.low[0]),
+        most=float(bins.high[-1]),
+    )
+
+
+def check_collected(curve: ErrorCurve) -> None:
+    """Raise for curves that need every score at once."""
+    if not isinstance(curve, PairCurve | CountCurve):
+        raise InvalidInputError(
+            f"`curve` must be smooth or count rows if the scores are not held in memory, got "
+            f"{curve!r}. Use boundshift.find_boundary on the scores, which take 16 bytes a row, or "
+            "on a random sample of them."
+        )
+
+
+# --- Smooth curves --------------------------------------------------------------------------------
+
+
+def _decide_smooth(bins: JointBins, decide_sample: Decide, passes: Passes | None) -> Boundary:
+    while passes and bins.may_hide_atoms().any():
+        bins = passes.look_into(bins, bins.may_hide_atoms())
+    boundary = decide_sample(bins.sample())
+    boundary = replace(boundary, resolution=_resolution(bins, decide_sample, boundary))
+    while passes and bins.holding(boundary.threshold).any():
+        bins = passes.look_into(bins, bins.holding(boundary.threshold))
+    boundary = _between_bins(bins, boundary)
+    return replace(boundary, wrong=bins.count_wrong(boundary.threshold))
+
+
+def _resolution(bins: JointBins, decide_sample: Decide, boundary: Boundary) -> float:
+    """Return how far the threshold may be from that of the rows."""
+    threshold = boundary.threshold
+    is_open = bins.is_open
+    if not is_open.any():
+        return 0.0
+    moved = _LEAST_RESOLUTION * bins.typical_width()
+    for is_side in (bins.high <= threshold, bins.high > threshold):
+        for i in (0, 1):
+            at_ends = np.zeros(bins.rows.shape, dtype=np.bool_)
+            at_ends[i] = is_open & is_side
+            other = decide_sample(bins.sample(at_ends)).threshold
+            moved += 2.0 * abs(other - threshold)
+    if len(bins.atoms):
+        # The threshold stands in a gap between points, of which those of open bins are means.
+        beside = is_open & bins.touching(*boundary.plateau)
+        moved += float((bins.high - bins.low)[beside].sum())
+        moved += boundary.plateau[1] - boundary.plateau[0] if beside.any() else 0.0
+    return moved
+
+
+def _between_bins(bins: JointBins, boundary: Boundary) -> Boundary:
+    """Move a threshold out of an open bin, to the nearer end."""
+    holder = np.flatnonzero(bins.holding(boundary.threshold))
+    if not len(holder):
+        return boundary
+    below = float(np.nextafter(bins.low[holder[0]], -np.inf))
+    above = float(bins.high[holder[0]])
+    is_nearer_below = boundary.threshold - below <= above - boundary.threshold
+    moved = below if is_nearer_below else above
+    low, high = boundary.plateau
+    return replace(
+        boundary,
+        threshold=moved,
+        plateau=(min(low, moved), max(high, moved)),
+        resolution=boundary.resolution + abs(moved - boundary.threshold),
+    )
+
+
+# --- Curves that count rows -----------------------------------------------------------------------
+
+
+def _decide_counts(
+    bins: JointBins,
+    decide_sample: Decide,
+    curve: CountCurve,
+    rule: Rule,
+    passes: Passes | None,
+) -> Boundary:
+    while True:
+        try:
+            tied = decide_sample(bins.tied())
+            best = decide_sample(bins.separated(well=True))
+            worst = tied
+            if isinstance(rule, Floors):
+                worst = decide_sample(bins.separated(well=False))
+        except InvalidInputError:
+            # The scores may not be reversed if the medians that seem so are not known.
+            doubtful = bins.holding_medians()
+            if passes is None or not doubtful.any():
+                raise
+            bins = passes.look_into(bins, doubtful)
+            continue
+        if isinstance(rule, Floors):
+            doubtful = doubtful_floors(bins, curve, rule, (best, tied, worst))
+        else:
+            doubtful = _could_win(bins, curve, rule, tied.loss)
+        doubtful |= bins.is_open & bins.touching(*best.plateau)
+        doubtful |= bins.holding_both_medians()
+        if not doubtful.any():
+            # The best case has the ends of the gap, ties have the medians in order.
+            return replace(best, status=tied.status, remarks=tied.remarks)
+        if passes is None:
+            return _in_gap(bins, tied, doubtful)
+        bins = passes.look_into(bins, doubtful)
+
+
+def _could_win(bins: JointBins, curve: CountCurve, rule: Rule, loss: float) -> BoolArray:
+    """Return the open bins inside which the rule may be as small as the smallest value so far.
+
+    Inside a bin, or a run of bins, no threshold has fewer negative rows above it than the end has,
+    or fewer positive rows below it than the start.
+    """
+    negatives, positives = bins.weight
+    sizes = bins.n_samples
+    least_alarms = np.append(negatives[::-1].cumsum()[::-1][1:], 0.0)
+    least_misses = np.append(0.0, positives.cumsum()[:-1])
+    most = loss + _ROUNDING * max(abs(loss), 1.0)
+
+    def can_win(first: IntArray, last: IntArray) -> BoolArray:
+        alarms = curve.bound(least_alarms[last], sizes[0])
+        misses = curve.bound(least_misses[first], sizes[1])
+        return np.asarray(rule.value(alarms, misses, sizes) <= most)
+
+    index = np.arange(len(bins.low))
+    starts = index[::_RUN]
+    of_run = can_win(starts, np.minimum(starts + _RUN, len(index)) - 1)
+    index = index[bins.is_open & of_run[index // _RUN]]
+    could_win = np.zeros(len(bins.low), dtype=np.bool_)
+    could_win[index] = can_win(index, index)
+    return could_win
+
+
+def _in_gap(bins: JointBins, tied: Boundary, doubtful: BoolArray) -> Boundary:
+    """Return the best boundary between bins, if nothing inside them can be looked at."""
+    k = int(np.searchsorted(bins.high, tied.threshold, side="right"))
+    low, high = tied.plateau
+    threshold = tied.threshold
+    if 0 < k < len(bins.low) and bins.is_open[k]:
+        low = float(bins.high[k - 1])
+        high = float(bins.low[k])
+        threshold = middle(low, high)
+    ends: FloatArray = np.concatenate([bins.low[doubtful], bins.high[doubtful]])
+    farthest = float(np.abs(ends - threshold).max())
+    return replace(tied, threshold=threshold, plateau=(low, high), resolution=farthest)

@@ -1,0 +1,159 @@
+"""Further passes: the scores in some bins, one by one or in finer bins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from functools import partial
+from itertools import count
+
+import numpy as np
+
+from boundshift._typing import BoolArray, IntArray
+from boundshift._validation import bad_weights
+from boundshift.exceptions import InvalidInputError
+from boundshift.streaming import _bins
+from boundshift.streaming._count import PassRequest, Ranges
+from boundshift.streaming._joint import JointBins
+from boundshift.streaming._read import Source
+from boundshift.streaming._tally import ClassTally, Counts
+
+Progress = Callable[[str, int, int], None]
+"""Called with the name of the pass, the number of parts read, and of all parts."""
+
+# Rows whose scores are counted one by one in one pass; of more, finer bins are counted.
+_MOST_SCORES = 1 << 21
+# Ranges of one pass. Bins between two ranges are looked into as well, to have fewer.
+_MOST_RANGES = 64
+# Faults that an error lists.
+_MOST_FAULTS = 8
+
+
+class Passes:
+    """Passes over a source, which names each of them to whoever wants to know of progress."""
+
+    def __init__(
+        self, source: Source, progress: Progress | None = None, *, takes_weights: bool = True
+    ) -> None:
+        self._source = source
+        self._takes_weights = takes_weights
+        self._progress = progress
+        self._numbers = count(1)
+
+    def count(self, request: PassRequest) -> Counts:
+        """Read every row once, and refuse rows that cannot be used."""
+        name = f"pass {next(self._numbers)}"
+        on_progress = partial(self._progress, name) if self._progress else _ignore
+        counts: Counts = self._source.scan(request, on_progress)
+        if counts.is_weighted and not self._takes_weights:
+            raise InvalidInputError(
+                "`data` must be pairs (labels, scores) for a certificate or a zone, whose "
+                "guarantees count rows, got triples with weights. Leave the weights out."
+            )
+        _check_faults(counts)
+        return counts
+
+    def look_into(self, bins: JointBins, wanted: BoolArray) -> JointBins:
+        """Replace some bins by their scores, or by finer bins if they hold very many rows."""
+        first, last = _runs(wanted, bins)
+        is_inside = _inside(first, last, len(wanted))
+        origins = None
+        if bins.total_rows[is_inside].sum() > _MOST_SCORES:
+            first, last = _heaviest_runs(wanted, bins)
+            is_inside = _inside(first, last, len(wanted))
+            origins = np.array([bins.mean_between(i, j) for i, j in zip(first, last, strict=True)])
+        ranges = Ranges(bins.low[first], bins.high[last], origins)
+        counts = self.count(PassRequest(ranges)).classes()
+        no_rows = ClassTally.of_sorted(np.empty(0, dtype=np.int64), np.empty(0))
+        seen = [counts.get(label, no_rows) for label in bins.labels]
+        for before, now in zip(bins.rows, seen, strict=True):
+            expected = [int(before[i : j + 1].sum()) for i, j in zip(first, last, strict=True)]
+            owner = ranges.find(now.low)[0]
+            found = np.bincount(owner, now.rows, len(first)).astype(np.int64).tolist()
+            _check_same(expected, found)
+        kept = bins.classes(~is_inside)
+        joined = [_appended(old, new) for old, new in zip(kept, seen, strict=True)]
+        return JointBins.of_classes(bins.labels, (joined[0], joined[1]), bins.is_weighted)
+
+
+def _ignore(done: int, total: int) -> None:
+    """Take a note of progress that nobody asked for."""
+
+
+def _runs(wanted: BoolArray, bins: JointBins) -> tuple[IntArray, IntArray]:
+    """Return the first and the last bin of runs that hold all bins wanted, and few others."""
+    index = np.flatnonzero(wanted)
+    rows_before = np.append(0, np.cumsum(bins.total_rows))
+    rows_between = rows_before[index[1:]] - rows_before[index[:-1] + 1]
+    most_breaks = np.sort(np.argsort(rows_between, kind="stable")[::-1][: _MOST_RANGES - 1])
+    breaks = most_breaks[rows_between[most_breaks] > 0]
+    return index[np.append(0, breaks + 1)], index[np.append(breaks, len(index) - 1)]
+
+
+def _heaviest_runs(wanted: BoolArray, bins: JointBins) -> tuple[IntArray, IntArray]:
+    """Return runs of bins wanted, those with the most rows if there are many.
+
+    A run is so short that bins around its mean are finer than its own.
+    """
+    index = np.flatnonzero(wanted)
+    longest = max(_bins.PARTS // 4, 1)
+    is_first = np.append(True, np.diff(index) > 1)
+    start_of_run = np.maximum.accumulate(np.where(is_first, np.arange(len(index)), 0))
+    is_first |= (np.arange(len(index)) - start_of_run) % longest == 0
+    first = np.flatnonzero(is_first)
+    last = np.append(first[1:], len(index)) - 1
+    rows = np.add.reduceat(bins.total_rows[index], first)
+    heaviest = np.sort(np.argsort(rows, kind="stable")[::-1][:_MOST_RANGES])
+    return index[first[heaviest]], index[last[heaviest]]
+
+
+def _inside(first: IntArray, last: IntArray, size: int) -> BoolArray:
+    """Return which bins are in some runs."""
+    is_inside = np.zeros(size, dtype=np.bool_)
+    for start, end in zip(first, last, strict=True):
+        is_inside[start : end + 1] = True
+    return is_inside
+
+
+def _appended(one: ClassTally, other: ClassTally) -> ClassTally:
+    return ClassTally(
+        *(np.concatenate([getattr(one, f.name), getattr(other, f.name)]) for f in fields(one))
+    )
+
+
+def _check_same(before: list[int], now: list[int]) -> None:
+    for expected, found in zip(before, now, strict=True):
+        if expected != found:
+            raise InvalidInputError(
+                f"Chunks must be the same in every pass, got {expected} rows in a range of scores "
+                f"in one pass and {found} in the next. Pass a list, or a function that makes the "
+                "same chunks again; persist a frame whose rows are drawn at random."
+            )
+
+
+def _check_faults(counts: Counts) -> None:
+    """Raise unless every row can be used."""
+    if counts.is_weighted and not counts.labels and not counts.faults:
+        raise bad_weights("0 for every row")
+    of_column: dict[str, list[tuple[str, str, int]]] = {}
+    for (column, kind, location), number in sorted(counts.faults.items()):
+        of_column.setdefault(column, []).append((kind, location, number))
+    if "sample_weight" in of_column:
+        faults = of_column["sample_weight"]
+        others = sum(number for _, _, number in faults) - 1
+        raise bad_weights(f"{faults[0][0]} and {others} more like it")
+    for column, rule, remedy in _RULES:
+        faults = of_column.get(column, [])
+        listed = ", ".join(f"{number} {kind} in {place}" for kind, place, number in faults)
+        if faults:
+            raise InvalidInputError(f"`{column}` must {rule}, got {listed}. {remedy}")
+
+
+_RULES = (
+    ("y_true", "hold a label for each row", "Drop the rows without a label."),
+    (
+        "y_score",
+        "be finite and at most 1e+290 in magnitude",
+        "Drop those rows, or clip infinite scores to the largest finite one.",
+    ),
+)

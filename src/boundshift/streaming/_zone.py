@@ -1,0 +1,54 @@
+"""The unsure zone of bins: its limits are order statistics, whose bins are looked into."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from boundshift._promises.zone import Zone, zone_of
+from boundshift._scores import Scale
+from boundshift._typing import BoolArray
+from boundshift.curves._uniform import clopper_pearson
+from boundshift.exceptions import InvalidInputError
+from boundshift.rules._guarantee import Guarantee
+from boundshift.streaming._joint import JointBins
+from boundshift.streaming._looks import Passes
+
+
+def decide_zone(
+    bins: JointBins,
+    errors: tuple[float, float],
+    confidence: float,
+    scale: Scale,
+    passes: Passes,
+) -> Zone:
+    """Return the zone of the rows that were counted."""
+    guarantees = [Guarantee("error", error, 1.0 - confidence, is_cap=True) for error in errors]
+    allowed = tuple(
+        guarantee.allowed_errors(n, clopper_pearson)
+        for guarantee, n in zip(guarantees, bins.n_samples, strict=True)
+    )
+    while True:
+        doubtful = bins.holding_both_medians() | _holding_limits(bins, allowed)
+        if not doubtful.any():
+            try:
+                zone = zone_of(bins.sample(), errors, confidence, scale, allowed)
+                doubtful = bins.holding(zone.low) | bins.holding(zone.high)
+            except InvalidInputError:
+                doubtful = bins.holding_medians()
+                if not doubtful.any():
+                    raise
+            else:
+                if not doubtful.any():
+                    return zone
+        bins = passes.look_into(bins, doubtful)
+
+
+def _holding_limits(bins: JointBins, allowed: tuple[int, ...]) -> BoolArray:
+    """Return the open bins with the scores beyond which so many rows of a class lie."""
+    negatives, positives = bins.rows
+    up_to = np.cumsum(negatives)
+    rank = bins.n_samples[0] - 1 - allowed[0]
+    holds_high = (up_to > rank) & (up_to - negatives <= rank)
+    up_to = np.cumsum(positives)
+    holds_low = (up_to > allowed[1]) & (up_to - positives <= allowed[1])
+    return np.asarray(bins.is_open & (holds_high | holds_low))
