@@ -237,7 +237,7 @@ def _promises() -> Iterator[Request]:
     for (i, (scores, here, joint)), seed in product(enumerate(kinds), range(8)):
         y, s = draw(seed)
         t = float(np.quantile(s, 0.6))
-        given = {"confidence": (0.95, 0.8)[i % 2], "scores": scores, "chosen_here": here}
+        given = {"confidence": (0.95, 0.8)[i % 2], "origin": scores, "chosen_here": here}
         given |= {"joint": joint}
         ask = partial(certify, y, s, t, **given)
         name = f"certificate/{seed}/{scores}/{here}/{joint}"

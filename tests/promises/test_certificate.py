@@ -215,7 +215,7 @@ THREE = certify_counts((1, 1, 1), (50, 50, 50), (0, 1, 2))
         (lambda c: certify(Y, S, [0.5]), "`threshold` must be a finite number"),
         (lambda c: certify(Y, S, 0.1, joint="no"), "`joint` must be True or False"),
         (lambda c: certify(Y, S, 0.1, chosen_here=1), "`chosen_here` must be True or False"),
-        (lambda c: certify(Y, S, 0.1, scores="fresh"), "`scores` must be one of"),
+        (lambda c: certify(Y, S, 0.1, origin="fresh"), "`origin` must be one of"),
         (lambda c: certify(Y, S, 0.1, sample_weight=S), "pass the `probability` with which"),
     ],
 )
@@ -225,7 +225,7 @@ def test_wrong_requests_get_a_sentence(ask, words) -> None:
 
 
 def test_what_is_no_promise_is_warned_of():
-    nominal = certify([0] * 50 + [1] * 50, [0.1] * 50 + [0.9] * 50, 0.5, scores="training")
+    nominal = certify([0] * 50 + [1] * 50, [0.1] * 50 + [0.9] * 50, 0.5, origin="training")
     with pytest.warns(BoundaryWarning, match="a nominal one, so the result is no guarantee"):
         nominal.next_rows(10)
     for threshold in (-1.7, 2.0):

@@ -301,7 +301,7 @@ def test_rates_of_positives_alone_are_refused():
 
 @pytest.mark.parametrize("origin", ["training", "out-of-fold"])
 def test_rates_of_certificates_that_are_not_certified_warn(origin):
-    found = certify(Y, S, 1.0, scores=origin)
+    found = certify(Y, S, 1.0, origin=origin)
     with pytest.warns(BoundaryWarning, match="`rate` should have a certified certificate"):
         found.rate("precision")
 

@@ -210,7 +210,7 @@ class TestInput:
 
     @pytest.mark.parametrize("scores", ["out-of-fold", "training"])
     def test_a_certificate_that_is_none_is_watched_with_a_warning(self, scores):
-        certificate = certify([0, 1] * 50, [0.1, 0.9] * 50, 0.5, scores=scores)
+        certificate = certify([0, 1] * 50, [0.1, 0.9] * 50, 0.5, origin=scores)
         with pytest.warns(BoundaryWarning, match=f"got a {certificate.status} one"):
             monitor = Monitor(certificate)
         assert certificate.reason in monitor.verdict

@@ -222,7 +222,7 @@ def test_a_crafted_state_of_a_monitor_is_refused(change):
 
 
 def test_a_certificate_of_training_rows_stays_nominal():
-    nominal = certify(Y, S, 1.0, scores="training")
+    nominal = certify(Y, S, 1.0, origin="training")
     with warnings.catch_warnings(action="error"):
         again = Certificate.from_json(nominal.to_json())
     assert again == nominal

@@ -114,7 +114,7 @@ def test_what_is_not_promised_says_so(settings):
     model = BoundShiftClassifier(
         LogisticRegression(), rule=ClassFloors(recall={"rare": 0.9}), **settings
     )
-    with pytest.warns(BoundaryWarning, match="not promised"):
+    with pytest.warns(BoundaryWarning, match="not guaranteed"):
         model.fit(X, y)
     assert {b.status for b in model.boundaries_.values()} == {Status.NOT_GUARANTEED}
     found = np.mean(model.predict(X)[y == "rare"] == "rare")

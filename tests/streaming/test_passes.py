@@ -231,7 +231,7 @@ NO_CHUNKS = {
     "an element": (lambda y, s: SCAN([(y, s)], element=0), "`element` must be .* a Spark frame"),
     "curve": (lambda y, s: SCAN(was_read, curve="nonsense"), "curve"),
     "threshold": (lambda y, s: CERTIFY(was_read, "high"), "threshold"),
-    "scores": (lambda y, s: CERTIFY(was_read, 0.5, scores="fresh"), "scores"),
+    "origin": (lambda y, s: CERTIFY(was_read, 0.5, origin="fresh"), "origin"),
     "confidence": (lambda y, s: CERTIFY(was_read, 0.5, confidence=95), "confidence"),
     "a sentinel first": (lambda y, s: SCAN([(y[:1], [1.7e308]), (y, s)]), SENTINEL),
     "a sentinel later": (lambda y, s: SCAN([(y, s), (y[:1], [-1e300])]), SENTINEL),

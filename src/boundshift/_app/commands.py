@@ -143,7 +143,7 @@ def threshold(
             ]
         else:
             found, certificate = table.decide(
-                by_curve, by_rule, confidence=confidence, scores=scores
+                by_curve, by_rule, confidence=confidence, origin=scores
             )
             more = {"certificate": certificate.to_dict()}
             low_class, high_class = found.labels

@@ -18,7 +18,7 @@ from boundshift._app.cli import Show
 from boundshift._app.columns import SHARED, rank_id
 from boundshift._app.tables import label_values, order_classes, read_arrow
 from boundshift._boundary import decide, decide_by_row
-from boundshift._promises.certificate import Certificate, Scores
+from boundshift._promises.certificate import Certificate, Origin
 from boundshift._promises.certify import certify_boundary
 from boundshift._promises.interval import threshold_interval
 from boundshift._promises.zone import Zone, find_zone
@@ -176,7 +176,7 @@ class ScoreTable:
         rule: str | Rule | None = None,
         *,
         confidence: float = 0.95,
-        scores: Scores = "held-out",
+        origin: Origin = "held-out",
     ) -> tuple[Boundary, Certificate]:
         """Find the boundary as `find_boundary` does, and certify it on the same rows.
 
@@ -193,7 +193,7 @@ class ScoreTable:
             rows = self.rows
             boundary = decide(rows.sample(self.labels), curve, rule, "auto")
         warn_of(boundary, stacklevel=3)
-        certificate = certify_boundary(boundary, confidence=confidence, scores=scores)
+        certificate = certify_boundary(boundary, confidence=confidence, origin=origin)
         if self.doubt:
             certificate = replace(certificate, status="nominal", reason=self.doubt)
         return boundary, certificate

@@ -30,7 +30,7 @@ from boundshift._validation import as_choice, as_positive, as_share
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 
-Scores = Literal["held-out", "out-of-fold", "training"]
+Origin = Literal["held-out", "out-of-fold", "training"]
 CertificateStatus = Literal["certified", "cross-fitted", "nominal"]
 
 # What rows are worth by their origin, and why.
@@ -343,7 +343,7 @@ def certify_counts(
     confidence: float = 0.95,
     joint: bool = False,
     chosen_here: bool = False,
-    scores: Scores = "held-out",
+    origin: Origin = "held-out",
     threshold: float | None = None,
 ) -> Certificate:
     r"""Bound each class's error rate from counts of rows on the wrong side.
@@ -362,7 +362,7 @@ def certify_counts(
     for name, flag in (("joint", joint), ("chosen_here", chosen_here)):
         if not isinstance(flag, bool | np.bool_):
             raise InvalidInputError(f"`{name}` must be True or False, got {flag!r}.")
-    status, reason = _WORTH[as_choice("scores", scores, tuple(_WORTH))]
+    status, reason = _WORTH[as_choice("origin", origin, tuple(_WORTH))]
     if status == "certified":
         fixed = " and the threshold was fixed before"
         reason += ", for every threshold at once" if chosen_here else fixed

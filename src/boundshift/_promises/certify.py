@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift._promises.certificate import Certificate, Scores, bound_error, certify_counts
+from boundshift._promises.certificate import Certificate, Origin, bound_error, certify_counts
 from boundshift._result.boundary import Boundary
 from boundshift._scores import check_finite
 from boundshift._typing import BoolArray, FloatArray, IndexArray
@@ -36,7 +36,7 @@ def certify(
     confidence: float = 0.95,
     *,
     pos_label: object = None,
-    scores: Scores = "held-out",
+    origin: Origin = "held-out",
     chosen_here: bool = False,
     joint: bool = False,
     sample_weight: None = None,
@@ -62,7 +62,7 @@ def certify(
     pos_label : label, default=None
         The positive class; None takes that of the boundary. With a number as threshold, it is
         needed unless the labels are 0 and 1, -1 and 1, or booleans.
-    scores : {"held-out", "out-of-fold", "training"}, default="held-out"
+    origin : {"held-out", "out-of-fold", "training"}, default="held-out"
         Where the scores come from; the function has to trust it. Out-of-fold scores give a
         cross-fitted claim, training scores a nominal one.
     chosen_here : bool, default=False
@@ -118,16 +118,16 @@ def certify(
     is_drawn = probability is not None or least_probability is not None
     is_by_rows = cluster is None and not is_drawn
     _check_combination(sample_weight, cluster, is_drawn, chosen_here)
-    known = read_scores("y_score", y_score)
-    is_positive, _, labels = as_rows(y_true, known, pos_label, symmetric=False, one_class=True)
-    is_seen = have_chosen(threshold, known, is_positive)
+    scores = read_scores("y_score", y_score)
+    is_positive, _, labels = as_rows(y_true, scores, pos_label, symmetric=False, one_class=True)
+    is_seen = have_chosen(threshold, scores, is_positive)
     if isinstance(threshold, Boundary):
-        if is_seen and scores == "held-out":
-            scores = _known_origin(threshold)
+        if is_seen and origin == "held-out":
+            origin = _known_origin(threshold)
         if is_positive.all():
             labels = threshold.labels
     classes = (~is_positive, is_positive)
-    is_wrong = [((known > t) != is_positive)[mine] for mine in classes]
+    is_wrong = [((scores > t) != is_positive)[mine] for mine in classes]
     found = certify_counts(
         (int(is_wrong[0].sum()), int(is_wrong[1].sum())),
         (len(is_wrong[0]), len(is_wrong[1])),
@@ -135,16 +135,16 @@ def certify(
         confidence=confidence,
         joint=joint,
         chosen_here=chosen_here or (is_seen and is_by_rows),
-        scores=scores,
+        origin=origin,
         threshold=t,
     )
     if cluster is not None:
-        ids = as_clusters(cluster, len(known))
+        ids = as_clusters(cluster, len(scores))
         found = _certify_clusters(found, is_wrong, [ids[mine] for mine in classes])
-    elif isinstance(probability, tuple | list) and len(probability) == 2 < len(known):
+    elif isinstance(probability, tuple | list) and len(probability) == 2 < len(scores):
         found = _certify_sides(found, probability, least_probability)
     elif is_drawn:
-        ratio = _read_drawn(probability, least_probability, len(known))
+        ratio = _read_drawn(probability, least_probability, len(scores))
         values = [x.astype(np.float64) for x in is_wrong]
         assumption = "rows were drawn with the probabilities given"
         found = _bet_on_means(found, values, [ratio[mine] for mine in classes], assumption)
@@ -185,7 +185,7 @@ def have_chosen(
     return threshold._was_chosen_on(scores, is_positive)
 
 
-def _known_origin(boundary: Boundary) -> Scores:
+def _known_origin(boundary: Boundary) -> Origin:
     """Return where the scores that chose a boundary came from; held-out ones if not known."""
     rows = boundary.chosen_on
     return "held-out" if rows is None or rows.origin == "unknown" else rows.origin

@@ -140,7 +140,7 @@ def _certify_deciding(
     scored: Scored, y: IndexArray, is_wrong: NDArray[np.bool_], labels: tuple[Any, ...]
 ) -> Certificate:
     """Bound each class's error rate by the rows that decided; nominal for rows in groups."""
-    known = {"chosen_here": True, "scores": scored.origin}
+    known = {"chosen_here": True, "origin": scored.origin}
     found = certify_rows(y, is_wrong, labels, scored.weights, **known)
     if scored.cluster is None or scored.origin == "training":
         return found

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift._promises.certificate import Certificate, Scores, certify_counts
+from boundshift._promises.certificate import Certificate, Origin, certify_counts
 from boundshift._promises.certify import certify
 from boundshift._promises.zone import Zone
 from boundshift._result.boundary import Boundary
@@ -232,7 +232,7 @@ def gather_evidence(
     boundary: Boundary | None = None,
     old_threshold: float | Literal["auto"] | None = "auto",
     test: tuple[ArrayLike, ArrayLike] | None = None,
-    scores: Scores = "held-out",
+    scores: Origin = "held-out",
     confidence: float = 0.95,
     names: Mapping[str, object] | None = None,
     interval: tuple[float, float] | None = None,
@@ -330,7 +330,7 @@ def _errors_at(sample: ScoreSample, threshold: float) -> tuple[float, float]:
 
 
 def _certify_rows(
-    boundary: Boundary, sample: ScoreSample, confidence: float, scores: Scores, is_test: bool
+    boundary: Boundary, sample: ScoreSample, confidence: float, scores: Origin, is_test: bool
 ) -> Certificate:
     """Bound both errors of a boundary, each row counted by itself."""
     alarmed, missed = sample.count_wrong(np.asarray(boundary.threshold))
@@ -340,7 +340,7 @@ def _certify_rows(
         boundary.labels,
         confidence=confidence,
         chosen_here=not is_test,
-        scores=scores,
+        origin=scores,
         threshold=boundary.threshold,
     )
 

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundshift import __version__
-from boundshift._promises.certificate import Certificate, Scores
+from boundshift._promises.certificate import Certificate, Origin
 from boundshift._promises.zone import Zone
 from boundshift._result.boundary import Boundary
 from boundshift._typing import FloatArray
@@ -69,7 +69,7 @@ def collect_facts(
     boundary: Boundary | None = None,
     old_threshold: float | Literal["auto"] | None = "auto",
     test: tuple[ArrayLike, ArrayLike] | None = None,
-    scores: Scores = "held-out",
+    scores: Origin = "held-out",
     comparison: Iterable[Mapping[str, Any]] | None = None,
     confidence: float = 0.95,
     model: str | None = None,

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, get_args
 
 from boundshift._boundary import choose_claims
-from boundshift._promises.certificate import Certificate, Scores, certify_counts
+from boundshift._promises.certificate import Certificate, Origin, certify_counts
 from boundshift._promises.certify import check_known, read_threshold, state_choice
 from boundshift._promises.zone import Zone, as_errors
 from boundshift._result.boundary import Boundary, warn_of
@@ -129,7 +129,7 @@ def scan_certificate(
     pos_label: object = None,
     element: int = -1,
     progress: Progress | None = None,
-    scores: Scores = "held-out",
+    origin: Origin = "held-out",
     chosen_here: bool = False,
     joint: bool = False,
 ) -> Certificate:
@@ -139,7 +139,7 @@ def scan_certificate(
     ----------
     data, label, score, element, progress
         As in :func:`scan_boundary`.
-    threshold, confidence, pos_label, scores, chosen_here, joint
+    threshold, confidence, pos_label, origin, chosen_here, joint
         As in :func:`boundshift.certify`. Rows cannot have weights.
 
     Returns
@@ -156,7 +156,7 @@ def scan_certificate(
     """
     on_scale = threshold.scale if isinstance(threshold, Boundary) else None
     t, pos_label = read_threshold(threshold, pos_label)
-    as_choice("scores", scores, get_args(Scores))
+    as_choice("origin", origin, get_args(Origin))
     as_share("confidence", confidence)
     passes = Passes(read(data, label, score, element=element), progress, takes_weights=False)
     order = partial(order_labels, pos_label=pos_label, symmetric=False)
@@ -173,7 +173,7 @@ def scan_certificate(
         bins.n_samples,
         bins.labels,
         threshold=t,
-        scores=scores,
+        origin=origin,
         confidence=confidence,
         joint=joint,
         chosen_here=chosen_here or is_seen,
