@@ -130,10 +130,11 @@ def judge_sorted(size: int, correlation: float, rate: float, draws: int) -> Fact
     n = 60
     certificate = certify_counts((30, 30), (300, 300), (0, 1), threshold=0.5)
     certificate = replace(certificate, error_bounds=(rate, rate))
+    of_clusters = replace(certificate, method="betting", n_clusters=(300, 300))
     rest = (1 - correlation) / correlation if correlation else 1e9
     for draw in range(draws):
         rng = generator("sorted", size, correlation, rate, draw)
-        together = Monitor(certificate)
+        together = Monitor(of_clusters)
         apart = Monitor(certificate)
         for batch in range(10):
             rates = rng.beta(rest * rate, rest * (1 - rate), (n, 1))

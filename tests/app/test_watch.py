@@ -44,7 +44,7 @@ def test_goes_on_where_the_last_call_ended_and_counts_a_file_once(count, tmp_pat
     second = write(tmp_path / "april.csv", 0.6, seed=1, day="2026-04-01")
     assert "No alarm yet in 100 rows." in count("march.csv", *DATED, "--exit-code")
     assert "counted before" in count("march.csv", *DATED)
-    assert "Class yes exceeds its stated error rate" in count("april.csv", *DATED)
+    assert "Alarm for class yes" in count("april.csv", *DATED)
     both = pd.concat([first, second])
     state = Monitor.from_json((tmp_path / "monitor.json").read_text())
     assert state == Monitor(state.certificate).update(both["ill"], both["risk"], both["day"])

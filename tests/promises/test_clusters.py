@@ -3,6 +3,7 @@
 import itertools
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -242,9 +243,13 @@ def test_clusters_count_whole_in_any_order_of_their_rows():
     assert Monitor(certificate).update(y[rows], s[rows], dates[rows], cluster=ids[rows]) == whole
     assert whole.n_samples == (int(np.sum(y == 0)), int(np.sum(y == 1)))
     assert Monitor.from_json(whole.to_json()) == whole
-    rows, clusters = (Monitor(certify(y, s, 0.0)) for _ in range(2))
-    rows.update(y, s)
-    assert clusters.update(y, s, cluster=np.arange(180)).e_values == pytest.approx(rows.e_values)
+    of_rows = certify(y, s, 0.0)
+    of_clusters = certify(y, s, 0.0, cluster=np.arange(180))
+    of_rows = replace(of_rows, error_bounds=of_clusters.error_bounds)
+    by_row = Monitor(of_rows).update(y, s)
+    by_cluster = Monitor(of_clusters).update(y, s, cluster=np.arange(180))
+    assert by_cluster.e_values == pytest.approx(by_row.e_values)
+    assert by_cluster.errors == pytest.approx(by_row.errors)
     with pytest.raises(InvalidInputError, match="certificate of clusters, got None"):
         Monitor(certificate).update(y, s)
 

@@ -1,5 +1,6 @@
 import datetime
 import itertools
+import json
 import math
 
 import numpy as np
@@ -8,8 +9,8 @@ import pytest
 from scipy import stats
 
 from boundshift import BoundaryWarning, InvalidInputError, Monitor, certify
+from boundshift._promises.bets import ODDS_RATIOS, Bet
 from boundshift._promises.certificate import certify_counts
-from boundshift._promises.monitor import ODDS_RATIOS, Bet
 
 CERTIFICATE = certify(
     [0] * 90 + [1] * 60, [0.1] * 88 + [0.9] * 2 + [0.9] * 55 + [0.2] * 5, threshold=0.5
@@ -80,10 +81,13 @@ class TestAlarm:
     @pytest.mark.parametrize(("size", "correlation"), [(1, 0.0), (10, 0.5)])
     def test_rows_sorted_by_error_raise_no_more_false_alarms(self, size, correlation):
         """Single rows or clusters at the bound, ten batches, the wrong ones last in each."""
-        rng, bound, alarms = np.random.default_rng(5), CERTIFICATE.error_bounds[0], 0
+        rng, alarms = np.random.default_rng(5), 0
+        y, s = [0] * 90 + [1] * 60, [0.1] * 88 + [0.9] * 57 + [0.2] * 5
+        certificate = certify(y, s, 0.5, cluster=np.arange(150))
+        bound = certificate.error_bounds[0]
         rest = (1 - correlation) / correlation if correlation else 1e9
         for _ in range(100):
-            monitor = Monitor(CERTIFICATE, confidence=0.9)
+            monitor = Monitor(certificate, confidence=0.9)
             for _ in range(10):
                 rates = rng.beta(rest * bound, rest * (1 - bound), (60, 1))
                 wrong = rng.random((60, size)) < rates
@@ -105,10 +109,10 @@ class TestAlarm:
         assert 450 < monitor.alarm.since_row < monitor.alarm.row
         assert monitor.alarm.wrong / monitor.alarm.n_samples > monitor.alarm.bound
 
-    def test_a_class_that_keeps_its_promise_raises_none_and_an_alarm_stays(self):
+    def test_a_class_that_keeps_its_bound_raises_none_and_an_alarm_stays(self):
         monitor = Monitor(CERTIFICATE).update(*draw(np.random.default_rng(3), 3000, (0.01, 0.6)))
         assert [alarm.label for alarm in monitor.alarms] == [1]
-        for text in ("Class 1 exceeds its stated error rate", "probably since about row"):
+        for text in ("Alarm for class 1", "probably began about row"):
             assert text in str(monitor)
         first = monitor.alarm
         assert monitor.update([1] * 5000, [0.9] * 5000, when=8).alarm == first
@@ -118,6 +122,158 @@ class TestAlarm:
         monitor = Monitor(empty).update([1] * 500, [0.0] * 500)
         assert monitor.alarm is None
         assert "Class 1 has no bound to watch" in str(monitor)
+
+
+class TestAlarmTexts:
+    """The alarm names dates, counts and rates that can be recounted from the rows."""
+
+    @staticmethod
+    def stream(seed, n_days=400, a_day=5, changed=300):
+        """Return labels, scores and days of a class that errs often from a day on."""
+        rng = np.random.default_rng(seed)
+        day = np.repeat(np.arange(n_days), a_day)
+        rates = np.where(day < changed, 0.05, 0.45)
+        scores = np.where(rng.random(len(day)) < rates, 0.1, 0.9)
+        dates = np.datetime64("2025-01-01") + day
+        return np.ones(len(day), dtype=int), scores, dates
+
+    @pytest.mark.parametrize("seed", range(4))
+    @pytest.mark.parametrize("per_update", [1, 3, 2000])
+    def test_counts_are_those_of_all_rows_between_the_dates_named(self, seed, per_update):
+        y, s, dates = self.stream(seed)
+        monitor = Monitor(CERTIFICATE)
+        for start in range(0, len(y), per_update):
+            rows = slice(start, start + per_update)
+            monitor.update(y[rows], s[rows], dates[rows])
+        alarm = monitor.alarm
+        if alarm.since is None:
+            is_meant = np.arange(len(y)) + 1 >= alarm.since_row
+        else:
+            is_meant = dates >= np.datetime64(alarm.since)
+        is_meant &= np.arange(len(y)) < alarm.row
+        assert alarm.n_samples == np.sum(is_meant)
+        assert alarm.wrong == np.sum(s[is_meant] < 0.5)
+        assert alarm.error == alarm.wrong / alarm.n_samples > alarm.bound
+        assert f"{alarm.wrong} of {alarm.n_samples} rows were wrong" in str(alarm)
+
+    def test_a_recovered_class_is_described_in_the_past_with_its_rate_since(self):
+        monitor = Monitor(CERTIFICATE)
+        monitor.update([1] * 40, [0.9] * 15 + [0.1] * 25, "2026-03-01")
+        assert "No rows of this class came after the alarm." in monitor.verdict
+        monitor.update([1] * 200, [0.9] * 190 + [0.1] * 10, "2026-04-01")
+        text = monitor.verdict
+        assert "exceeded the guaranteed 0.167" in text
+        assert "25 of 40 rows were wrong, an observed error rate of 0.625" in text
+        after = "After the alarm, 10 of 200 rows were wrong, an observed error rate of 0.05"
+        assert f"{after} (95% interval 0.0242 to 0.09), within the bound." in text
+        assert "exceeds" not in text
+        monitor.update([1] * 100, [0.1] * 100, "2026-05-01")
+        assert "110 of 300 rows were wrong" in monitor.verdict
+        assert "above the bound" in monitor.verdict
+
+    def test_the_observed_rate_and_its_interval_stand_beside_the_bound(self):
+        monitor = Monitor(CERTIFICATE).update([1] * 200, [0.9] * 188 + [0.1] * 12)
+        interval = stats.binomtest(12, 200).proportion_ci()
+        low, high = monitor.error_intervals[1]
+        assert (low, high) == pytest.approx((interval.low, interval.high))
+        assert monitor.error_intervals[0] is None
+        line = str(monitor).splitlines()[-1].split()
+        bound = f"{CERTIFICATE.error_bounds[1]:.4f}"
+        assert line[2:7] == ["200", "12", "0.0600", f"{low:.4f}–{high:.4f}", bound]
+
+    def test_clusters_show_their_average(self):
+        y, s = [0] * 90 + [1] * 60, [0.1] * 88 + [0.9] * 57 + [0.2] * 5
+        certificate = certify(y, s, 0.5, cluster=np.arange(150))
+        monitor = Monitor(certificate).update([1] * 11, [0.1] * 10 + [0.9], cluster=[0] * 10 + [1])
+        assert monitor.errors[1] == 0.5
+        assert monitor.error_intervals == (None, None)
+        monitor.update([1] * 200, [0.1] * 200, cluster=np.repeat(np.arange(40), 5))
+        assert monitor.errors[1] == pytest.approx(41 / 42)
+        assert (monitor.alarm.since_row, monitor.alarm.error) == (12, 1.0)
+
+
+class TestCertificatesThatCannotBeWatched:
+    y, s = np.repeat([0, 1], [300, 300]), np.repeat([0.1, 0.9, 0.2], [300, 280, 20])
+
+    @pytest.mark.parametrize(
+        "drawn",
+        [{"probability": (0.5, 1.0)}, {"probability": [0.5] * 600, "least_probability": 0.5}],
+    )
+    def test_rows_drawn_with_probabilities_are_refused(self, drawn):
+        certificate = certify(self.y, self.s, 0.5, **drawn)
+        with pytest.raises(InvalidInputError, match="made with `probability`"):
+            Monitor(certificate)
+
+    def test_clusters_are_refused_with_a_certificate_of_rows(self):
+        monitor = Monitor(certify(self.y, self.s, 0.5))
+        with pytest.raises(InvalidInputError, match="`cluster` must be left out"):
+            monitor.update(self.y, self.s, cluster=np.repeat(np.arange(60), 10))
+        assert monitor.rows == 0
+
+    def test_rows_are_refused_with_a_certificate_of_clusters(self):
+        monitor = Monitor(certify(self.y, self.s, 0.5, cluster=np.repeat(np.arange(60), 10)))
+        with pytest.raises(InvalidInputError, match="`cluster` must be given"):
+            monitor.update(self.y, self.s)
+
+
+def damage(path, value):
+    """Return a function that sets one value in a stored monitor."""
+
+    def changed(stored):
+        place = stored
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] = value
+        return stored
+
+    return changed
+
+
+LAST = ("classes", 1, "last")
+DAMAGES = [
+    damage(("rows",), 5),
+    damage(("rows",), -3),
+    damage(("confidence",), "NaN"),
+    damage(("confidence",), 1.5),
+    damage(("threshold",), "NaN"),
+    damage(("classes",), [{}, {}]),
+    damage(("classes", 1, "bound"), 0.9),
+    damage(("classes", 1, "bound"), "NaN"),
+    damage(("classes", 1, "steps"), 0),
+    damage(("classes", 1, "steps"), -1),
+    damage(("classes", 1, "steps"), 10**400),
+    damage(("classes", 1, "log_ratios"), [0.0] * 7),
+    damage(("classes", 1, "log_ratios"), ["NaN"] * 7),
+    damage(("classes", 1, "log_ratios"), ["Infinity"] * 7),
+    damage(("classes", 1, "log_ratios"), [0.0]),
+    damage(("classes", 1, "log_starts"), ["NaN"] * 7),
+    damage(("classes", 1, "log_starts"), ["-Infinity"] * 7),
+    damage((*LAST, 2), 999),
+    damage((*LAST, 3), 10**6),
+    damage((*LAST, 3), -1),
+    damage((*LAST, 4), "NaN"),
+    damage((*LAST, 4), 0.0),
+    damage((*LAST, 8), "NaN"),
+    damage(("classes", 1, "points", 0, 4), "NaN"),
+    damage(("classes", 1, "points", 0, 2), 10**5),
+    damage(("classes", 1, "points", 0, 0), -5),
+    damage(("classes", 1, "alarm"), None),
+    damage(("classes", 1, "alarm", 0), 10**6),
+    damage(("classes", 1, "alarm", 8), 0.0),
+    damage(("classes", 1, "alarm", 4), "NaN"),
+    damage(("classes", 1, "alarm", 4), 0.1),
+]
+
+
+@pytest.mark.parametrize("change", DAMAGES)
+def test_a_damaged_state_is_refused(change):
+    y, s = draw(np.random.default_rng(4), 3000, (0.05, 0.3))
+    days = (np.datetime64("2026-01-01") + np.arange(3000) // 20).astype("datetime64[D]")
+    stored = Monitor(CERTIFICATE).update(y, s, days).to_dict()
+    assert stored["classes"][1]["alarm"]
+    stored = json.loads(json.dumps(stored))
+    with pytest.raises(InvalidInputError, match="must"):
+        Monitor.from_dict(change(stored))
 
 
 class TestState:
@@ -222,7 +378,7 @@ def test_the_certificate_is_checked_and_columns_of_the_table_stay_apart():
     with pytest.raises(InvalidInputError, match="must be a Certificate, got float"):
         Monitor(0.1)
     monitor = Monitor(certify([0] * 90 + [1] * 90, [0.1] * 90 + [0.9] * 90, 0.5))
-    assert len(str(monitor.update([1] * 300, [0.1] * 300)).splitlines()[-1].split()) == 7
+    assert len(str(monitor.update([1] * 300, [0.1] * 300)).splitlines()[-1].split()) == 8
 
 
 def test_the_verdict_says_how_many_of_the_next_rows_are_wrong_at_most():

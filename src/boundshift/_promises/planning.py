@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike
 from scipy.special import bdtr
 
 from boundshift._boundary import decide
+from boundshift._promises.bets import ODDS_RATIOS
 from boundshift._promises.certificate import bound_error
 from boundshift._promises.certify import read_scores, read_threshold
-from boundshift._promises.monitor import ODDS_RATIOS
 from boundshift._result.boundary import Boundary
 from boundshift._scores import Scores, ScoreSample
 from boundshift._status import Status
