@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from boundshift import InvalidInputError, find_boundary, load, save
-from boundshift._writing import is_special, write_whole
+from boundshift._writing import is_special, lock_file, write_whole
 
 
 def mode_of(path):
@@ -83,3 +83,47 @@ def test_of_many_writers_of_one_new_file_one_succeeds(tmp_path):
     assert outcomes == ["refused"] * 7 + ["written"]
     assert load(tmp_path / "b.json") == boundary
     assert [p.name for p in tmp_path.iterdir()] == ["b.json"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows cannot synchronise a folder")
+def test_content_and_name_are_on_the_disk_before_it_returns(tmp_path, monkeypatch):
+    calls = []
+    sync, replace = os.fsync, os.replace
+
+    def noted_sync(handle):
+        calls.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "content")
+        sync(handle)
+
+    def noted_replace(*names, **options):
+        calls.append("name")
+        replace(*names, **options)
+
+    monkeypatch.setattr("os.fsync", noted_sync)
+    monkeypatch.setattr("os.replace", noted_replace)
+    write_whole(tmp_path / "f", "text")
+    assert calls == ["content", "name", "folder"]
+
+
+def test_a_lock_is_held_by_one_at_a_time_and_leaves_no_file(tmp_path):
+    held, most = [], []
+
+    def work(number):
+        for _ in range(20):
+            with lock_file(tmp_path / "f"):
+                held.append(number)
+                most.append(len(held))
+                held.remove(number)
+
+    with ThreadPoolExecutor(8) as workers:
+        list(workers.map(work, range(8)))
+    assert max(most) == 1
+    assert len(most) == 160
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_lock_is_given_up_after_an_error(tmp_path):
+    with pytest.raises(ZeroDivisionError), lock_file(tmp_path / "f"):
+        raise ZeroDivisionError
+    waited = []
+    with lock_file(tmp_path / "f", lambda: waited.append(1)):
+        assert not waited

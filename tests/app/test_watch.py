@@ -1,6 +1,12 @@
 """The monitor of a deployed model, from call to call, and its certificate on other rows."""
 
 import json
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pandas as pd
@@ -8,19 +14,25 @@ import pytest
 from scipy.stats import beta
 
 from boundshift import InvalidInputError, Monitor, certify
-from boundshift._app.watch import read_dates
+from boundshift._app.watch import read_dates, watch_table
+from boundshift._writing import lock_file
 
 COLUMNS = ("--score", "risk", "--label", "ill")
 DATED = (*COLUMNS, "--when", "day")
 
 
 @pytest.fixture
-def count(run, tmp_path):
-    """Count a file beside a certificate, and return all that is printed."""
-    certificate = certify(
+def certificate(tmp_path):
+    """Write a certificate."""
+    found = certify(
         ["no"] * 90 + ["yes"] * 60, [0.1] * 90 + [0.9] * 57 + [0.2] * 3, 0.5, pos_label="yes"
     )
-    (tmp_path / "certificate.json").write_text(certificate.to_json())
+    (tmp_path / "certificate.json").write_text(found.to_json())
+
+
+@pytest.fixture
+def count(run, certificate):
+    """Count a file beside a certificate, and return all that is printed."""
 
     def counted(file, *options, code=0):
         said = run("monitor", "certificate.json", file, *options, code=code)
@@ -51,12 +63,158 @@ def test_goes_on_where_the_last_call_ended_and_counts_a_file_once(count, tmp_pat
     assert state.alarm.since == "2026-04-01"
 
 
-def test_a_call_beside_another_says_so_and_counts_nothing(count, tmp_path, monkeypatch):
+@pytest.mark.skipif(sys.platform == "win32", reason="processes are forked")
+def test_calls_at_once_wait_for_each_other_and_all_are_counted(tmp_path, certificate):
+    processes, rounds, n = 4, 8, 3
+    for number in range(processes):
+        for round_number in range(rounds):
+            place = tmp_path / f"rows-{number}-{round_number}.csv"
+            scores = np.random.default_rng([number, round_number]).random(n)
+            pd.DataFrame({"risk": scores, "ill": ["yes", "no", "no"]}).to_csv(place, index=False)
+    script = Path(__file__).with_name("count_together.py")
+    words = [sys.executable, script, tmp_path, str(processes), str(rounds)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=100)
+    assert (done.returncode, done.stderr) == (0, "")
+    state = Monitor.from_json((tmp_path / "monitor.json").read_bytes())
+    assert state.rows == processes * rounds * n
+    assert not (tmp_path / "monitor.json.lock").exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the lock is held by another thread")
+def test_a_call_that_waits_says_so(count, tmp_path):
     write(tmp_path / "rows.csv", 0.03)
+    waits = Event()
+    files = tmp_path / "certificate.json", tmp_path / "rows.csv"
+    with ThreadPoolExecutor() as pool, lock_file(tmp_path / "monitor.json"):
+        call = pool.submit(watch_table, *files, score="risk", label="ill", on_wait=waits.set)
+        assert waits.wait(20)
+        assert not (tmp_path / "monitor.json").exists()
+    assert call.result().monitor.rows == 100
+
+
+DAMAGES = {
+    "empty": lambda text: "",
+    "no fields": lambda text: "{}",
+    "null": lambda text: "null",
+    "a list": lambda text: "[]",
+    "half a file": lambda text: text[: len(text) // 2],
+    "evidence that is none": lambda text: re.sub(
+        r'"log_ratios": \[[^\]]*', '"log_ratios": ["NaN"', text
+    ),
+    "fewer rows": lambda text: re.sub(r'"rows": \d+', '"rows": 3', text),
+    "files that are a number": lambda text: re.sub(r'"files": \[[^\]]*\]', '"files": 3', text),
+    "hashes that are none": lambda text: re.sub(r'"contents": "[^"]*', '"contents": "A', text),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_state_is_no_fresh_start(count, tmp_path, name):
+    write(tmp_path / "rows.csv", 0.03)
+    count("rows.csv", *DATED)
     state = tmp_path / "monitor.json"
-    monkeypatch.setattr(Monitor, "update", lambda *rows, **how: state.write_text("meanwhile"))
-    assert "One call at a time" in count("rows.csv", *COLUMNS, code=1)
-    assert state.read_text() == "meanwhile"
+    damaged = DAMAGES[name](state.read_text())
+    assert damaged != state.read_text()
+    state.write_text(damaged)
+    write(tmp_path / "more.csv", 0.03, seed=5, day="2026-04-01")
+    said = count("more.csv", *DATED, code=1)
+    assert "Nothing was counted. Restore the file" in said
+    assert state.read_text() == damaged
+    assert not (tmp_path / "monitor.json.lock").exists()
+
+
+class TestRepeatedRows:
+    """Cumulative files: each row is counted once, whatever the order and the columns."""
+
+    @pytest.fixture(params=["fine scores", "coarse scores", "ids"])
+    def months(self, request):
+        """Return three months of rows, by how rows can be recognised."""
+        rng = np.random.default_rng(7)
+        ill = np.where(rng.random(600) < 0.4, "yes", "no")
+        risk = rng.random(600).round(1 if request.param == "coarse scores" else 6)
+        frame = pd.DataFrame({"risk": risk, "ill": ill})
+        frame["day"] = np.repeat(["2026-03-02", "2026-04-03", "2026-05-04"], 200)
+        if request.param == "ids":
+            frame["claim_id"] = [f"C{number}" for number in rng.permutation(600)]
+            frame["risk"] = frame["risk"].round(1)
+        return [frame[:200], frame[200:400], frame[400:]]
+
+    @pytest.mark.parametrize("columns", [COLUMNS, DATED], ids=["undated", "dated"])
+    @pytest.mark.parametrize("order", ["appended", "newest first"])
+    def test_a_cumulative_file_counts_its_new_rows_only(
+        self, count, tmp_path, months, columns, order
+    ):
+        for n in (1, 2, 3):
+            parts = months[:n] if order == "appended" else months[:n][::-1]
+            pd.concat(parts).to_csv(tmp_path / f"{n}.csv", index=False)
+            said = count(f"{n}.csv", *columns)
+            state = Monitor.from_json((tmp_path / "monitor.json").read_text())
+            assert state.rows == 200 * n
+            before = f"{200 * (n - 1)} of {200 * n} rows in '{n}.csv' were counted before"
+            assert (before in said) == (n > 1)
+
+    @pytest.mark.parametrize("columns", [COLUMNS, DATED], ids=["undated", "dated"])
+    def test_other_rows_are_all_counted(self, count, tmp_path, months, columns):
+        for n, month in enumerate(months):
+            month.to_csv(tmp_path / f"{n}.csv", index=False)
+            assert "counted before" not in count(f"{n}.csv", *columns)
+        assert Monitor.from_json((tmp_path / "monitor.json").read_text()).rows == 600
+
+    def test_changed_rows_are_named_and_stay_as_they_were_counted(self, count, tmp_path):
+        frame = write(tmp_path / "march.csv", 0.03)
+        frame["claim_id"] = [f"C{number}" for number in range(100)]
+        frame.to_csv(tmp_path / "march.csv", index=False)
+        count("march.csv", *DATED)
+        frame.loc[:1, "risk"] = [0.5, 0.4]
+        later = frame.assign(day="2026-04-01", claim_id=[f"D{number}" for number in range(100)])
+        pd.concat([frame, later]).to_csv(tmp_path / "april.csv", index=False)
+        said = count("april.csv", *DATED)
+        assert "100 of 200 rows in 'april.csv' were counted before" in said
+        assert "recognised by 'claim_id'" in said
+        assert "2 of these 100 have another score or label than when counted" in said
+        state = Monitor.from_json((tmp_path / "monitor.json").read_text())
+        assert state.rows == 200
+
+    def test_ids_that_begin_anew_in_every_file_name_no_rows(self, count, tmp_path):
+        rng = np.random.default_rng(0)
+        for n in range(2):
+            ill = np.where(rng.random(300) < 0.4, "yes", "no")
+            frame = pd.DataFrame({"row_id": np.arange(300), "risk": rng.random(300), "ill": ill})
+            frame.to_csv(tmp_path / f"{n}.csv", index=False)
+            assert "counted before" not in count(f"{n}.csv", *COLUMNS)
+        assert Monitor.from_json((tmp_path / "monitor.json").read_text()).rows == 600
+
+    def test_a_file_without_the_column_of_ids_is_refused(self, count, tmp_path):
+        frame = write(tmp_path / "march.csv", 0.03)
+        frame.assign(claim_id=np.arange(100)).to_csv(tmp_path / "march.csv", index=False)
+        count("march.csv", *COLUMNS)
+        write(tmp_path / "april.csv", 0.03, seed=3)
+        assert "must have the column 'claim_id'" in count("april.csv", *COLUMNS, code=1)
+
+    def test_other_columns_than_before_are_refused(self, count, tmp_path):
+        write(tmp_path / "march.csv", 0.03)
+        count("march.csv", *COLUMNS)
+        write(tmp_path / "april.csv", 0.03, seed=3)
+        said = count("april.csv", *DATED, code=1)
+        assert "recognised by 'risk', 'ill', got 'risk', 'ill', 'day'" in said
+
+    def test_a_cluster_counts_once_and_other_rows_of_it_are_named(self, run, tmp_path):
+        y = np.repeat(["no", "yes"], 200)
+        s = np.where(y == "yes", 0.9, 0.1)
+        s[::13] = 1 - s[::13]
+        patient = np.arange(400) // 2
+        certificate = certify(y, s, 0.5, pos_label="yes", cluster=patient)
+        (tmp_path / "certificate.json").write_text(certificate.to_json())
+        words = ("monitor", "certificate.json")
+        options = (*COLUMNS, "--cluster", "patient")
+        frame = pd.DataFrame({"risk": s, "ill": y, "patient": patient})
+        frame[:300].to_csv(tmp_path / "a.csv", index=False)
+        frame.drop(index=0).to_csv(tmp_path / "b.csv", index=False)
+        run(*words, "a.csv", *options)
+        said = " ".join(run(*words, "b.csv", *options).output.split())
+        assert "150 of 200 ids of 'patient' in 'b.csv' were counted before" in said
+        assert "1 of these 150 has other rows than when counted" in said
+        state = Monitor.from_json((tmp_path / "monitor.json").read_text())
+        assert state.rows == 400
 
 
 def test_json_and_the_exit_code(run, count, tmp_path):
@@ -133,7 +291,7 @@ def test_a_fitted_folder_scores_and_certifies_rows_itself(run, tmp_path):
     place = tmp_path / "fit" / "certificate.json"
     place.write_text(json.dumps(json.loads(place.read_text()) | {"threshold": 0.123}))
     refused = " ".join(run("monitor", "fit", "later.csv", code=1).output.split())
-    assert "must certify the threshold of model.skops" in refused
+    assert "must have the threshold and the labels of model.skops" in refused
 
 
 @pytest.mark.parametrize(

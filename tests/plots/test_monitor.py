@@ -23,7 +23,9 @@ def test_evidence_limit_and_alarm_are_drawn(dated):
     assert yes.get_ydata()[-1] == pytest.approx(monitor.e_values[1])
     assert limit.get_ydata() == pytest.approx([40, 40])
     assert alarm.get_xdata()[0] == x[2]
-    assert ax.get_title() == "Errors of class yes exceed the certificate"
+    assert ax.get_title() == "Alarm: class yes exceeded the guaranteed error rate"
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert "class yes: 17.8% (10.5% to 27.3%),\nguaranteed at most 10.3%" in legend
     assert ax.get_xlabel() == ("date" if dated else "rows seen")
 
 

@@ -112,7 +112,7 @@ class TestAlarm:
     def test_a_class_that_keeps_its_bound_raises_none_and_an_alarm_stays(self):
         monitor = Monitor(CERTIFICATE).update(*draw(np.random.default_rng(3), 3000, (0.01, 0.6)))
         assert [alarm.label for alarm in monitor.alarms] == [1]
-        for text in ("Alarm for class 1", "probably began about row"):
+        for text in ("Alarm for class 1", "From row", "where the excess probably began"):
             assert text in str(monitor)
         first = monitor.alarm
         assert monitor.update([1] * 5000, [0.9] * 5000, when=8).alarm == first
@@ -162,14 +162,14 @@ class TestAlarmTexts:
         assert "No rows of this class came after the alarm." in monitor.verdict
         monitor.update([1] * 200, [0.9] * 190 + [0.1] * 10, "2026-04-01")
         text = monitor.verdict
-        assert "exceeded the guaranteed 0.167" in text
-        assert "25 of 40 rows were wrong, an observed error rate of 0.625" in text
-        after = "After the alarm, 10 of 200 rows were wrong, an observed error rate of 0.05"
-        assert f"{after} (95% interval 0.0242 to 0.09), within the bound." in text
+        assert "exceeded the guaranteed 16.8%" in text
+        assert "25 of 40 rows were wrong, an observed error rate of 62.5%" in text
+        after = "After the alarm, 10 of 200 rows were wrong, an observed error rate of 5.0%"
+        assert f"{after} (95% interval 2.4% to 9.0%), within the guaranteed 16.8%." in text
         assert "exceeds" not in text
         monitor.update([1] * 100, [0.1] * 100, "2026-05-01")
         assert "110 of 300 rows were wrong" in monitor.verdict
-        assert "above the bound" in monitor.verdict
+        assert "above the guaranteed 16.8%" in monitor.verdict
 
     def test_the_observed_rate_and_its_interval_stand_beside_the_bound(self):
         monitor = Monitor(CERTIFICATE).update([1] * 200, [0.9] * 188 + [0.1] * 12)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -550,11 +549,10 @@ def monitor(
     last one ended. Look as often as you like: the confidence holds for all looks together.
     """
     with running():
-        from boundshift._app.watch import watch_table
-        from boundshift._words import at_most, percent
+        from boundshift._app.watch import print_watched, watch_table
 
         reading = Reading(encoding, sheet, header_row)
-        found, state, notes, months = watch_table(
+        watched = watch_table(
             folder,
             file,
             label=label,
@@ -562,37 +560,10 @@ def monitor(
             when=when,
             cluster=cluster,
             reading=reading,
+            on_wait=lambda: print_notes(["Another call is counting. This one waits for it."]),
         )
-    print_notes(notes)
-    stated = found.certificate
-    counts = found.n_samples, found.wrong, stated.error_bounds, found.e_values
-    rows = list(zip(stated.labels, *counts, strict=True))
-    if as_json:
-        names = ("label", "n_samples", "wrong", "error_bound", "e_value")
-        said = {"kept": found.alarm is None, "verdict": found.verdict}
-        said |= {"e_value_needed": found.e_value_needed, "months": months}
-        said["classes"] = [dict(zip(names, row, strict=True)) for row in rows]
-        print_json(said | {"alarms": [asdict(alarm) for alarm in found.alarms]})
-    else:
-        print_line(found.verdict)
-        if months:
-            negative, positive = stated.labels
-            lines = []
-            for month, known in sorted(months.items()):
-                (n, rest), (flagged, missed) = known["counts"]
-                counted = f"{missed} of {rest}", f"{flagged} of {n}"
-                lines.append((month, *counted, *known["evidence"][::-1]))
-            head = ["month", f"class {positive} missed", f"class {negative} flagged"]
-            print_table([*head, f"evidence, {positive}", f"evidence, {negative}"], lines)
-        lines = [
-            (f"class {name}", n, k, percent(k / n) if n else "–", at_most(bound), e)
-            for name, n, k, bound, e in rows
-        ]
-        print_table(["", "rows", "wrong", "their share", "stated at most", "evidence"], lines)
-        if stated.n_clusters is not None:
-            print_line("What is stated is an average over clusters, the share beside it of rows.")
-        print_line(f"An alarm needs evidence of {found.e_value_needed:.4g}. State: {state}")
-    if exit_code and found.alarm is not None:
+    print_watched(watched, as_json=as_json)
+    if exit_code and watched.monitor.alarm is not None:
         raise typer.Exit(3)
 
 

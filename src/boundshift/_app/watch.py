@@ -6,26 +6,72 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from boundshift._app.cli import print_json, print_line, print_notes, print_table
 from boundshift._app.columns import Spelling, as_features, rank_id, read_cells
 from boundshift._app.folder import Folder, predict_table, read_folder
+from boundshift._app.ledger import Ledger, MonthCounts, TableHashes, hash_clusters, hash_texts
 from boundshift._app.scores import doubt_repeats
 from boundshift._app.tables import match_label, read_frame, with_gaps
 from boundshift._promises.certificate import Certificate
 from boundshift._promises.monitor import Monitor
-from boundshift._result.records import MOST_ROWS, read_json
-from boundshift._writing import write_whole
+from boundshift._result.records import read_json
+from boundshift._typing import BoolArray, FloatArray
+from boundshift._words import at_most, percent
+from boundshift._writing import lock_file, write_whole
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._read import arrow
 from boundshift.streaming._tables import AS_IT_IS, Reading, column_names
 
-_STATE, _CERTIFICATE = "monitor.json", "certificate.json"
+_STATE = "monitor.json"
+_CERTIFICATE = "certificate.json"
+
+
+@dataclass
+class Watched:
+    """What a call of `boundshift monitor` found: the monitor, its file, notes and months."""
+
+    monitor: Monitor
+    state: Path
+    notes: list[str]
+    months: dict[str, MonthCounts]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Which columns of a table have labels, scores, dates and clusters; None for none.
+
+    Without a column of scores the model of the folder scores the rows.
+    """
+
+    label: str
+    score: str | None
+    when: str | None
+    cluster: str | None
+
+    @property
+    def contents(self) -> list[str]:
+        """The columns by which a row without an id is recognised."""
+        named = [self.score or "score", self.label, self.when]
+        return [name for name in named if name is not None]
+
+
+class LabelledTable(NamedTuple):
+    """Rows with labels and scores; dates, clusters and columns of ids are pandas Series."""
+
+    y: NDArray[Any]
+    scores: FloatArray
+    dates: NDArray[Any] | None
+    clusters: NDArray[Any] | None
+    ids: dict[str, Any]
+    is_sorted: bool
 
 
 def watch_table(
@@ -37,14 +83,14 @@ def watch_table(
     when: str | None = None,
     cluster: str | None = None,
     reading: Reading = AS_IT_IS,
-) -> tuple[Monitor, Path, list[str], dict[str, Any]]:
+    on_wait: Callable[[], None] = lambda: None,
+) -> Watched:
     """Count the labelled rows of a file, and keep the state beside the certificate.
 
     Arguments are the options of ``boundshift monitor``. `place` is a folder that `boundshift fit`
     wrote, or a JSON file with a certificate. The state of certificate.json is monitor.json, that
     of risk.json is risk.monitor.json. The folder's model scores the rows unless a column does.
-    Returns the monitor, where its state is, notes, and by month the rows and the wrong ones of each
-    class and the evidence at its end.
+    Several calls at once wait for each other, after a call of `on_wait`.
     """
     place = Path(place)
     path = place / _CERTIFICATE if place.is_dir() else place
@@ -54,28 +100,60 @@ def watch_table(
             "JSON file with a certificate, and is not."
         )
     state = path.with_name(_STATE if path.name == _CERTIFICATE else f"{path.stem}.{_STATE}")
-    before = state.read_bytes() if state.is_file() else b""
-    certificate = read_json(path.read_bytes(), f"'{path}'")
-    begun = read_json(before or b"{}", f"'{state}'")
-    monitor = Monitor(Certificate.from_dict(certificate))
-    if begun:
-        if begun.get("certificate") != certificate:
-            raise InvalidInputError(
-                f"'{state}' must watch the certificate in '{path}', and watches another. Move "
-                "it away to begin anew."
-            )
-        monitor = Monitor.from_dict(begun)
-        _check_counted(begun, state)
+    stored_certificate = read_json(path.read_bytes(), f"'{path}'")
+    certificate = Certificate.from_dict(stored_certificate)
+    folder = None
     if place.is_dir():
         folder = read_folder(place)
-        _check_threshold(folder, monitor, path)
-        label = label or folder.target
-        if monitor.certificate.n_clusters is not None:
-            cluster = cluster or folder.cluster
-    elif label is None or score is None:
+        _check_of_model(certificate, folder, path)
+    roles = _choose_roles(place, folder, certificate, label, score, when, cluster)
+    table, notes = _read_table(place, source, roles, certificate, reading)
+    digest = None
+    if str(source) != "-":
+        digest = hashlib.sha256(Path(source).read_bytes()).hexdigest()
+    with lock_file(state, on_wait):
+        monitor, ledger = _read_state(state, stored_certificate, roles)
+        if digest is not None and digest in ledger.files:
+            note = f"'{source}' has been counted before and is not counted again."
+            return Watched(monitor, state, [note], ledger.months)
+        notes += _count_new_rows(monitor, ledger, table, roles, str(source), state)
+        if digest is not None:
+            ledger.files.append(digest)
+        write_whole(state, json.dumps(monitor.to_dict() | ledger.to_fields()) + "\n")
+    return Watched(monitor, state, notes, ledger.months)
+
+
+def _check_of_model(certificate: Certificate, folder: Folder, path: Path) -> None:
+    """Raise unless a certificate is about the decisions of the folder's model."""
+    boundary = folder.model.boundary_
+    stated = certificate.threshold, certificate.labels
+    decided = boundary.threshold, tuple(boundary.labels)
+    if stated != decided:
         raise InvalidInputError(
-            f"'{place}' does not say where labels and scores stand. Say it with --label and "
-            "--score."
+            f"'{path}' must have the threshold and the labels of model.skops, {decided[0]!r} and "
+            f"{decided[1]!r}, got {stated[0]!r} and {stated[1]!r}. Nothing was counted. The file "
+            "was changed, or belongs to another model: restore it, or fit again."
+        )
+
+
+def _choose_roles(
+    place: Path,
+    folder: Folder | None,
+    certificate: Certificate,
+    label: str | None,
+    score: str | None,
+    when: str | None,
+    cluster: str | None,
+) -> Roles:
+    """Return the columns to be read, from the options and from the folder."""
+    if folder is not None:
+        label = label or folder.target
+        if certificate.n_clusters is not None:
+            cluster = cluster or folder.cluster
+    if label is None or (folder is None and score is None):
+        raise InvalidInputError(
+            f"'{place}' does not say where labels and scores are. Name their columns with --label "
+            "and --score."
         )
     cluster = None if cluster == "none" else cluster
     if when is not None and cluster is not None:
@@ -83,98 +161,317 @@ def watch_table(
             f"--when must go without clusters, got them by '{cluster}': all rows of an id count in "
             "one step, whatever their dates. Leave out --when, and count a month's file at a time."
         )
-    files = list(begun.get("files", ()))
-    months = dict(begun.get("months", {}))
-    if str(source) != "-":
-        files.append(hashlib.sha256(Path(source).read_bytes()).hexdigest())
-        if files[-1] in files[:-1]:
-            note = f"'{source}' has been counted before and is not counted again."
-            return monitor, state, [note], months
-    keep = [name for name in (label, when, cluster) if name is not None]
+    return Roles(label, score, when, cluster)
+
+
+def _read_table(
+    place: Path, source: str | Path, roles: Roles, certificate: Certificate, reading: Reading
+) -> tuple[LabelledTable, list[str]]:
+    """Return the labelled rows of a file, and notes on it."""
+    keep = [name for name in (roles.label, roles.when, roles.cluster) if name is not None]
     notes: list[str] = []
-    if score is None:
+    if roles.score is None:
         frame, notes = predict_table(place, source, keep=keep, reading=reading)
         cells = frame["score"]
+        others = list(read_folder(place).columns.left_out)
     else:
-        frame = read_frame(source, [score, *keep], reading=reading)
-        cells = read_cells(frame[score], Spelling(), score, str(source))
-    scores = cells.to_numpy(dtype=np.float64)
-    y = read_labels(frame[label], monitor.certificate.labels)
-    if when is None:
-        ids = None if cluster is None else with_gaps(frame[cluster]).to_numpy(dtype=object)
-        monitor.update(y, scores, cluster=ids)
+        others = [] if str(source) == "-" else list(column_names(source, reading))
+        others = [name for name in others if rank_id(name, sys.maxsize)]
+        others = [name for name in others if name not in (roles.score, *keep)]
+        frame = read_frame(source, [roles.score, *keep], others, reading)
+        cells = read_cells(frame[roles.score], Spelling(), roles.score, str(source))
+    dates = None
+    is_sorted = True
+    if roles.when is not None:
+        dates = read_dates(frame[roles.when])
+        is_sorted = not (dates[1:] < dates[:-1]).any()
+    clusters = None
+    if roles.cluster is not None:
+        clusters = with_gaps(frame[roles.cluster]).to_numpy(dtype=object)
+    table = LabelledTable(
+        y=read_labels(frame[roles.label], certificate.labels),
+        scores=cells.to_numpy(dtype=np.float64),
+        dates=dates,
+        clusters=clusters,
+        ids={name: frame[name] for name in others if name in frame and name not in keep},
+        is_sorted=is_sorted,
+    )
+    return table, notes
+
+
+def _read_state(
+    state: Path, stored_certificate: dict[str, Any], roles: Roles
+) -> tuple[Monitor, Ledger]:
+    """Return the monitor and the ledger of a file, or new ones if there is none."""
+    fresh = Ledger(roles.contents, is_of_clusters=roles.cluster is not None)
+    if not state.exists() and not state.is_symlink():
+        return Monitor(Certificate.from_dict(stored_certificate)), fresh
+    try:
+        stored = json.loads(state.read_bytes())
+        monitor = Monitor.from_dict(stored)
+        ledger = fresh
+        if any(name in stored for name in fresh.to_fields()):
+            ledger = Ledger.from_fields(stored)
+    except (RecursionError, ValueError) as error:
+        reason = str(error) if isinstance(error, InvalidInputError) else "It is no complete JSON."
+        raise InvalidInputError(
+            f"'{state}' does not hold the rows counted so far. {reason} Nothing was counted. "
+            "Restore the file from a copy, or move it away and count all rows anew."
+        ) from None
+    if stored["certificate"] != stored_certificate:
+        raise InvalidInputError(
+            f"'{state}' must watch the certificate in '{state.parent}', and watches another. "
+            "Nothing was counted. Move the file away to begin anew."
+        )
+    if (ledger.columns, ledger.is_of_clusters) != (fresh.columns, fresh.is_of_clusters):
+        raise InvalidInputError(
+            f"Every call must name the same columns for '{state}', because rows counted before are "
+            f"recognised by {_join(ledger.columns)}, got {_join(fresh.columns)}. Nothing was "
+            "counted. Use the same --score, --label, --when and --cluster, or move the file away "
+            "and count all rows anew."
+        )
+    return monitor, ledger
+
+
+def _join(names: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names)
+
+
+def _count_new_rows(
+    monitor: Monitor,
+    ledger: Ledger,
+    table: LabelledTable,
+    roles: Roles,
+    source: str,
+    state: Path,
+) -> list[str]:
+    """Count the rows that were not counted before; return notes."""
+    if not ledger.sequences and not ledger.is_of_clusters:
+        ledger.id_column = _choose_id(table.ids)
+    hashes, unit_of_row = _hash_table(table, ledger, roles, source)
+    repeated = ledger.find_repeated(hashes)
+    is_new = ~repeated.is_repeated
+    notes = _describe_repeated(repeated.is_repeated, repeated.is_changed, ledger, source, state)
+    if notes and not ledger.is_of_clusters:
+        notes[0] = f"{notes[0]} They were recognised by {repeated.recognised_by}."
+    rows = is_new[unit_of_row]
+    y = table.y[rows]
+    scores = table.scores[rows]
+    if table.dates is None:
+        clusters = None if table.clusters is None else table.clusters[rows]
+        monitor.update(y, scores, cluster=clusters)
     else:
-        notes += _count_months(monitor, months, y, scores, frame[when])
-    if before != (state.read_bytes() if state.is_file() else b""):
+        if not table.is_sorted:
+            notes.append(
+                f"Rows are counted in the order of '{roles.when}', not in that of the file."
+            )
+        notes += _count_months(monitor, ledger.months, y, scores, table.dates[rows])
+    ledger.add(hashes, is_new)
+    return notes
+
+
+def _choose_id(ids: dict[str, Any]) -> str | None:
+    """Return the column that names the rows of a table: an id without gaps or repetitions."""
+    ranks = {}
+    for name, column in ids.items():
+        cells = with_gaps(column)
+        rank = rank_id(name, len(cells))
+        if rank and not cells.isna().any() and cells.astype(str).is_unique:
+            ranks[name] = rank
+    return max(ranks, key=lambda name: ranks[name], default=None)
+
+
+def _hash_table(
+    table: LabelledTable, ledger: Ledger, roles: Roles, source: str
+) -> tuple[TableHashes, NDArray[Any]]:
+    """Return the hashes of a table's rows or clusters, and the place of each row among these."""
+    # Another processor or number of rows may change the last digits of a model's score.
+    scores = [f"{score:.6g}" for score in table.scores]
+    columns = [scores, [str(label) for label in table.y]]
+    dates = None if table.dates is None else [str(date) for date in table.dates]
+    if dates is not None:
+        columns.append(dates)
+    contents = hash_texts(columns)
+    if table.clusters is not None:
+        names, place = np.unique(table.clusters.astype(str), return_inverse=True)
+        ledger.id_column = roles.cluster
+        return TableHashes(hash_clusters(contents, place), hash_texts([names.tolist()])), place
+    every_row = np.arange(len(contents))
+    if ledger.id_column is None:
+        return TableHashes(contents), every_row
+    if ledger.id_column not in table.ids:
         raise InvalidInputError(
-            f"One call at a time must count into '{state}', and another one did meanwhile. Nothing "
-            "was counted. Run this again."
+            f"'{source}' must have the column '{ledger.id_column}', by which rows counted before "
+            "are recognised, and lacks it. Nothing was counted. Add the column."
         )
-    write_whole(state, json.dumps(monitor.to_dict() | {"files": files, "months": months}) + "\n")
-    return monitor, state, notes, months
+    ids = [str(cell) for cell in table.ids[ledger.id_column]]
+    # With dates, one id may have a row in every month.
+    named = [ids] if dates is None else [ids, dates]
+    return TableHashes(contents, hash_texts(named)), every_row
 
 
-def _check_threshold(folder: Folder, monitor: Monitor, path: Path) -> None:
-    """Raise if a folder's certificate is about another threshold than that of its model."""
-    threshold = folder.model.boundary_.threshold
-    if monitor.threshold != threshold:
-        raise InvalidInputError(
-            f"'{path}' must certify the threshold of model.skops, {threshold!r}, but it certifies "
-            f"{monitor.threshold!r}. Run the fit again."
+def _describe_repeated(
+    is_repeated: BoolArray, is_changed: BoolArray, ledger: Ledger, source: str, state: Path
+) -> list[str]:
+    """Return notes on what was counted before."""
+    n_repeated = int(np.sum(is_repeated))
+    n_changed = int(np.sum(is_changed))
+    if not n_repeated:
+        return []
+    unit = f"ids of '{ledger.id_column}'" if ledger.is_of_clusters else "rows"
+    n_new = len(is_repeated) - n_repeated
+    notes = [
+        f"{n_repeated:,} of {len(is_repeated):,} {unit} in '{source}' were counted before and are "
+        f"not counted again; {n_new:,} {'is' if n_new == 1 else 'are'} new."
+    ]
+    if n_changed:
+        what = "other rows" if ledger.is_of_clusters else "another score or label"
+        verb = "has" if n_changed == 1 else "have"
+        notes.append(
+            f"{n_changed:,} of these {n_repeated:,} {verb} {what} than when counted. The earlier "
+            f"ones stay counted. To count the corrected ones, move '{state}' away and count all "
+            "rows anew."
         )
-
-
-def _check_counted(begun: dict[str, Any], state: Path) -> None:
-    """Raise unless the lists of files and months that were counted are as they were written."""
-    files = begun.get("files", [])
-    months = begun.get("months", {})
-    are_hashes = isinstance(files, list) and all(isinstance(file, str) for file in files)
-    is_table = isinstance(months, dict)
-    if not are_hashes or not is_table or not all(map(_is_month, months.values())):
-        raise InvalidInputError(
-            f"'{state}' must list the files and months that were counted, but its 'files' or "
-            "'months' are of another kind. It was damaged or changed: restore it from a copy, or "
-            "move it away to begin anew."
-        )
-
-
-def _is_month(month: Any) -> bool:
-    """Return whether a month has rows and wrong ones of two classes, and the evidence of each."""
-    if not isinstance(month, dict) or month.keys() != {"counts", "evidence"}:
-        return False
-    counts = month["counts"]
-    evidence = month["evidence"]
-    lists = [counts, evidence, *(counts if isinstance(counts, list) else ())]
-    if not all(isinstance(each, list) and len(each) == 2 for each in lists):
-        return False
-    numbers = [*counts[0], *counts[1]]
-    are_whole = all(type(number) is int and 0 <= number <= MOST_ROWS for number in numbers)
-    return are_whole and all(type(number) is float and number >= 0.0 for number in evidence)
+    return notes
 
 
 def _count_months(
-    monitor: Monitor, months: dict[str, Any], y: Any, scores: Any, column: Any
+    monitor: Monitor,
+    months: dict[str, MonthCounts],
+    y: NDArray[Any],
+    scores: FloatArray,
+    dates: NDArray[Any],
 ) -> list[str]:
     """Count rows in the order of their dates, month by month."""
-    dates, notes = read_dates(column), []
-    if (dates[1:] < dates[:-1]).any():
-        notes.append(f"Rows are counted in the order of '{column.name}', not in that of the file.")
+    notes = []
     order = np.argsort(dates, kind="stable")
     of_month = dates.astype("datetime64[M]").astype(str)
-    first = min(of_month.tolist())
-    if months and first < max(months):
+    first = min(of_month.tolist(), default="")
+    if months and first and first < max(months):
         notes.append(
             f"Rows of {first} come after rows of {max(months)} were counted. The evidence "
             "is in the order of counting."
         )
-    for month in np.unique(of_month):
+    for month in np.unique(of_month).tolist():
         rows = order[of_month[order] == month]
-        before = np.array([monitor.n_samples, monitor.wrong])
+        n_before = monitor.n_samples
+        wrong_before = monitor.wrong
         monitor.update(y[rows], scores[rows], dates[rows].astype(str))
-        added = np.array([monitor.n_samples, monitor.wrong]) - before
-        counts = added + np.array(months.get(month, {}).get("counts", [[0, 0], [0, 0]]))
-        months[month] = {"counts": counts.tolist(), "evidence": list(monitor.e_values)}
+        counted = months.get(month, MonthCounts((0, 0), (0, 0), ()))
+        months[month] = MonthCounts(
+            n_samples=_add_change(counted.n_samples, n_before, monitor.n_samples),
+            wrong=_add_change(counted.wrong, wrong_before, monitor.wrong),
+            e_values=monitor.e_values,
+        )
     return notes
+
+
+def _add_change(
+    total: tuple[int, ...], before: tuple[int, ...], after: tuple[int, ...]
+) -> tuple[int, ...]:
+    return tuple(n + last - first for n, first, last in zip(total, before, after, strict=True))
+
+
+def print_watched(watched: Watched, *, as_json: bool = False) -> None:
+    """Print what a monitor says: alarms, months and classes."""
+    monitor = watched.monitor
+    print_notes(watched.notes)
+    if as_json:
+        print_json(_as_facts(watched))
+        return
+    print_line(monitor.verdict)
+    certificate = monitor.certificate
+    if watched.months:
+        _print_months(watched.months, certificate)
+    is_of_clusters = certificate.n_clusters is not None
+    head = ["", "rows", "wrong", "observed", "95% interval", "guaranteed at most", "evidence"]
+    if is_of_clusters:
+        head.remove("95% interval")
+    rows = []
+    for place, label in enumerate(certificate.labels):
+        n_samples = monitor.n_samples[place]
+        interval = monitor.error_intervals[place]
+        cells: list[object] = [f"class {label}", n_samples, monitor.wrong[place]]
+        cells.append(percent(monitor.errors[place]) if n_samples else "–")
+        if interval is not None:
+            cells.append(f"{percent(interval[0])} to {percent(interval[1])}")
+        elif not is_of_clusters:
+            cells.append("–")
+        cells.append(at_most(certificate.error_bounds[place]))
+        cells.append(monitor.e_values[place])
+        rows.append(cells)
+    print_table(head, rows)
+    if is_of_clusters:
+        print_line(
+            "Observed and guaranteed rates are averages over clusters, each counting once; rows "
+            "and wrong ones are counted singly."
+        )
+    print_line(
+        f"An alarm needs evidence of {monitor.e_value_needed:.4g}. It is raised if an error rate "
+        "exceeds the guaranteed one; a rise that stays below is not found."
+    )
+    if monitor.alarm is not None:
+        print_line(
+            "An alarm stays. Once its cause is mended, certify the model on new rows, move "
+            f"'{watched.state}' away and begin anew."
+        )
+    print_line(f"State: {watched.state}")
+
+
+def _print_months(months: dict[str, MonthCounts], certificate: Certificate) -> None:
+    negative, positive = certificate.labels
+    lines = []
+    for month, counts in sorted(months.items()):
+        n_negative, n_positive = counts.n_samples
+        flagged, missed = counts.wrong
+        evidence_negative, evidence_positive = counts.e_values
+        lines.append(
+            (
+                month,
+                f"{missed} of {n_positive}",
+                f"{flagged} of {n_negative}",
+                evidence_positive,
+                evidence_negative,
+            )
+        )
+    head = ["month", f"class {positive} missed", f"class {negative} flagged"]
+    print_table([*head, f"evidence, {positive}", f"evidence, {negative}"], lines)
+
+
+def _as_facts(watched: Watched) -> dict[str, Any]:
+    """Return what a monitor says as JSON can carry it."""
+    monitor = watched.monitor
+    classes = []
+    for place, label in enumerate(monitor.certificate.labels):
+        n_samples = monitor.n_samples[place]
+        interval = monitor.error_intervals[place]
+        classes.append(
+            {
+                "label": label,
+                "n_samples": n_samples,
+                "wrong": monitor.wrong[place],
+                "error": monitor.errors[place] if n_samples else None,
+                "error_interval": None if interval is None else list(interval),
+                "error_bound": monitor.certificate.error_bounds[place],
+                "e_value": monitor.e_values[place],
+            }
+        )
+    months = {
+        month: {
+            "counts": [list(counts.n_samples), list(counts.wrong)],
+            "evidence": list(counts.e_values),
+        }
+        for month, counts in watched.months.items()
+    }
+    return {
+        "kept": monitor.alarm is None,
+        "verdict": monitor.verdict,
+        "e_value_needed": monitor.e_value_needed,
+        "months": months,
+        "notes": watched.notes,
+        "classes": classes,
+        "alarms": [asdict(alarm) for alarm in monitor.alarms],
+    }
 
 
 def read_labels(column: Any, labels: Sequence[Any]) -> Any:

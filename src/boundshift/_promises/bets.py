@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from boundshift._result.records import require, require_counts
 from boundshift._typing import BoolArray, FloatArray, IndexArray, IntArray
-from boundshift.exceptions import InvalidInputError
 
 When = str | int | float | None
 """The date of a batch, as JSON can store it."""
@@ -204,21 +204,20 @@ class Bet:
             error=float(error[best]),
         )
 
-    def check(self, name: str, n_rows: int, needed: float) -> None:
-        """Raise unless this can be the state of a monitor that saw so many rows of all classes."""
-        is_sound = (
-            self._has_possible_points(n_rows)
-            and len(self.points) <= self.steps <= self.n_samples
-            and (self.steps > 0) == (self.n_samples > 0)
-            and self._has_evidence_of_its_parts()
-            and self._has_alarm_if_needed(needed)
-        )
-        if not is_sound:
-            raise InvalidInputError(
-                f"The state of {name} in a monitor must have counts, points and evidence that "
-                "agree with each other, but they do not. It was damaged or changed: restore it, or "
-                "count all rows again with a new Monitor."
-            )
+    def check_values(self, n_rows: int, needed: float) -> None:
+        """Raise unless this can be the state of a monitor that saw so many rows of all classes.
+
+        `needed` is the log evidence at which an alarm is raised.
+        """
+        require_counts("steps", [len(self.points), self.steps], [self.steps, self.n_samples])
+        has_batches = (self.steps > 0) == (self.n_samples > 0)
+        require(has_batches, "steps", "be 0 only without rows", self.steps)
+        rule = "have counts that agree with each other"
+        require(self._has_possible_points(n_rows), "points", rule, self.points)
+        follows = self._has_evidence_of_its_parts()
+        require(follows, "log_e_value", "follow from the other fields", self.log_e_value)
+        agrees = self._has_alarm_if_needed(needed)
+        require(agrees, "alarm", "be there if and only if the evidence suffices", self.alarm)
 
     def _has_possible_points(self, n_rows: int) -> bool:
         path = [*self.points]
@@ -238,6 +237,7 @@ class Bet:
             and bool(path) == (self.last is not None)
             and np.isfinite(log_e_values).all()
             and np.all(np.diff(totals, axis=0) >= 0)
+            and np.array_equal(np.diff(n_clusters) > 0, np.diff(rows) > 0)
             and np.all((wrong >= 0) & (wrong <= n_samples))
             and np.all((n_clusters >= 1) & (n_clusters <= n_samples))
             and np.all((cluster_errors >= 0) & (cluster_errors <= n_clusters * (1 + _ROUNDING)))

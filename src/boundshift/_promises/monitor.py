@@ -15,10 +15,11 @@ from boundshift._promises.bets import Batches, Bet, Point, When
 from boundshift._promises.certificate import Certificate
 from boundshift._promises.certify import read_threshold
 from boundshift._result.boundary import check_scale
-from boundshift._result.records import Record
+from boundshift._result.records import Record, require, require_counts
 from boundshift._scores import check_finite
 from boundshift._typing import BoolArray, FloatArray, IndexArray
 from boundshift._validation import as_column, as_scores, as_share
+from boundshift._words import at_most, percent
 from boundshift.curves._clusters import as_clusters, cluster_means
 from boundshift.curves._uniform import clopper_pearson
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
@@ -66,14 +67,17 @@ class Alarm:
     level: float
 
     def __str__(self) -> str:
+        return f"{self._headline} {_describe_level(self.level)}"
+
+    @property
+    def _headline(self) -> str:
         since = f"row {self.since_row}" if self.since is None else str(self.since)
         until = f"row {self.row}" if self.when is None else str(self.when)
         return (
-            f"Alarm for class {self.label} at {until}: its error rate exceeded the guaranteed "
-            f"{self.bound:.3g}. The excess probably began about {since}: from {since} to {until}, "
-            f"{self.wrong} of {self.n_samples} rows were wrong, an observed error rate of "
-            f"{self.error:.3g}. As long as all error rates stay within their bounds, the chance of "
-            f"ever raising an alarm is at most {self.level:.3g}."
+            f"Alarm for class {self.label}, raised at {until}: its error rate exceeded the "
+            f"guaranteed {at_most(self.bound)}. From {since}, where the excess probably began, to "
+            f"{until}, {self.wrong} of {self.n_samples} rows were wrong, an observed error rate of "
+            f"{percent(self.error)}."
         )
 
 
@@ -82,7 +86,8 @@ class ClassPath(NamedTuple):
 
     The class and the error rate that its certificate guarantees. Then, point by point: the date or
     None, the row number among all classes, rows of the class on the wrong side and all of its rows
-    by then, and the logarithm of the evidence against the certificate.
+    by then, and the logarithm of the evidence against the certificate. At last the observed error
+    rate of all rows and its 95% interval, or None for clusters.
     """
 
     label: Any
@@ -92,6 +97,8 @@ class ClassPath(NamedTuple):
     wrong: NDArray[np.int64]
     n_samples: NDArray[np.int64]
     log_e_values: FloatArray
+    error: float = math.nan
+    error_interval: tuple[float, float] | None = None
 
 
 @dataclass(repr=False)
@@ -186,21 +193,21 @@ class Monitor(Record):
         as_share("confidence", self.confidence)
         if not self.classes:
             self.classes = [Bet(bound) for bound in self.certificate.error_bounds]
-        self._check_state()
 
-    def _check_state(self) -> None:
-        """Raise unless rows and classes, which may come from a file, go with each other."""
-        bounds = tuple(bet.bound for bet in self.classes)
+    def _check_values(self) -> None:
+        """Raise if values that were read are impossible or contradict each other."""
+        labels = self.certificate.labels
+        n_classes = len(self.classes)
+        require(n_classes == len(labels), "classes", "have one state for each label", n_classes)
+        is_number = self.threshold is None or math.isfinite(self.threshold)
+        require(is_number, "threshold", "be a finite number or null", self.threshold)
+        require_counts("n_samples", self.n_samples)
         n_rows = sum(self.n_samples)
-        if bounds != self.certificate.error_bounds or self.rows != n_rows:
-            raise InvalidInputError(
-                f"`classes` must have the bounds of the certificate, "
-                f"{self.certificate.error_bounds}, and `rows` the sum of their rows, got {bounds}, "
-                f"and {self.rows} instead of {n_rows}. The state was damaged or changed: restore "
-                "it, or count all rows again with a new Monitor."
-            )
-        for label, bet in zip(self.certificate.labels, self.classes, strict=True):
-            bet.check(f"class {label}", self.rows, math.log(self.e_value_needed))
+        require(self.rows == n_rows, "rows", f"be {n_rows}, those of all classes", self.rows)
+        needed = math.log(self.e_value_needed)
+        for bet, bound in zip(self.classes, self.certificate.error_bounds, strict=True):
+            require(bet.bound == bound, "bound", "be that of the certificate", bet.bound)
+            bet.check_values(n_rows, needed)
 
     def update(
         self,
@@ -393,8 +400,8 @@ class Monitor(Record):
     @property
     def paths(self) -> tuple[ClassPath, ...]:
         """Each class over time: every batch at first, then 64 per doubling, and the last."""
-        pairs = zip(self.certificate.labels, self.classes, strict=True)
-        return tuple(_as_path(label, bet) for label, bet in pairs)
+        columns = self.certificate.labels, self.classes, self.error_intervals
+        return tuple(_as_path(*of_class) for of_class in zip(*columns, strict=True))
 
     def __str__(self) -> str:
         head = ("", "rows", "wrong", "observed", "95% interval", "bound", "evidence")
@@ -420,14 +427,15 @@ class Monitor(Record):
     @property
     def verdict(self) -> str:
         """What happened: each alarm and the rows after it, or that there is none."""
+        level = 1 - self.confidence
         if self.alarms:
             pairs = zip(self.certificate.labels, self.classes, strict=True)
-            level = 1 - self.confidence
-            return "\n".join(
-                f"{_as_alarm(label, bet, level)} {self._describe_recovery(bet)}"
-                for label, bet in pairs
-                if bet.alarm
-            )
+            alarmed = [(label, bet) for label, bet in pairs if bet.alarm]
+            lines = [
+                f"{_as_alarm(label, bet, level)._headline} {self._describe_recovery(bet)}"
+                for label, bet in alarmed
+            ]
+            return "\n".join([*lines, _describe_level(level)])
         sentences = [f"No alarm yet in {self.rows} rows."]
         next_rows = self._describe_next_rows()
         if next_rows:
@@ -450,13 +458,14 @@ class Monitor(Record):
         n_clusters = bet.last.n_clusters - bet.alarm.n_clusters
         error = (bet.last.cluster_errors - bet.alarm.cluster_errors) / n_clusters
         interval = self._interval(wrong, n_samples)
-        shown = f"{error:.3g}"
+        shown = percent(error)
         if interval is not None:
-            shown = f"{shown} (95% interval {interval[0]:.3g} to {interval[1]:.3g})"
+            low, high = map(percent, interval)
+            shown = f"{shown} (95% interval {low} to {high})"
         side = "above" if error > bet.bound else "within"
         return (
             f"After the alarm, {wrong} of {n_samples} rows were wrong, an observed error rate of "
-            f"{shown}, {side} the bound."
+            f"{shown}, {side} the guaranteed {at_most(bet.bound)}."
         )
 
     def _describe_next_rows(self) -> str:
@@ -473,6 +482,13 @@ class Monitor(Record):
             f"Of the next {_NEXT} rows of each class at most {' and '.join(parts)} are wrong, "
             f"{each}with {100 * certificate.confidence:.6g}% confidence."
         )
+
+
+def _describe_level(level: float) -> str:
+    return (
+        "As long as all error rates stay within their bounds, the chance of ever raising an alarm "
+        f"is at most {100 * level:.3g}%."
+    )
 
 
 def _check_certificate(certificate: Any) -> None:
@@ -534,7 +550,7 @@ def _as_alarm(label: Any, bet: Bet, level: float) -> Alarm:
     )
 
 
-def _as_path(label: Any, bet: Bet) -> ClassPath:
+def _as_path(label: Any, bet: Bet, interval: tuple[float, float] | None) -> ClassPath:
     points: list[Point] = list(bet.points)
     if bet.last is not None and bet.last not in points[-1:]:
         points.append(bet.last)
@@ -546,6 +562,8 @@ def _as_path(label: Any, bet: Bet) -> ClassPath:
         wrong=np.array([point.wrong for point in points], dtype=np.int64),
         n_samples=np.array([point.n_samples for point in points], dtype=np.int64),
         log_e_values=np.array([point.log_e_value for point in points]),
+        error=bet.error,
+        error_interval=interval,
     )
 
 

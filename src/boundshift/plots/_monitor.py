@@ -9,14 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift._promises.monitor import Alarm, ClassPath, Monitor
-from boundshift._words import at_most
+from boundshift._words import at_most, percent
 from boundshift.exceptions import InvalidInputError
 from boundshift.plots._canvas import DASHES, Display, Palette, add_legend, line_key
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LEAST, _GREATEST = 0.01, 1e100  # evidence outside is drawn at these
+# Evidence outside is drawn at these.
+_LEAST = 0.01
+_GREATEST = 1e100
 
 
 @dataclass(eq=False, repr=False)
@@ -24,8 +26,9 @@ class MonitorDisplay(Display):
     """The evidence against a certificate, as labelled rows arrive after deployment.
 
     Each class has a line. An alarm is raised where it reaches the limit; a dot marks it, and the
-    shaded strip begins where the errors probably became too many. The horizontal axis has dates
-    if every batch has one.
+    shaded strip begins where the errors probably became too many. The legend shows the observed
+    error rate of all rows, with its 95% interval, beside the guaranteed one. The horizontal axis
+    has dates if every batch has one.
 
     Parameters
     ----------
@@ -78,24 +81,22 @@ class MonitorDisplay(Display):
         return cls(monitor.paths, monitor.e_value_needed, monitor.alarms).plot(ax)
 
     def _draw(self, palette: Palette) -> None:
-        ax, keys = self.ax_, []
+        ax = self.ax_
         has_dates = all(_is_date(when) for path in self.paths for when in path.when)
+        keys = []
         colors = {}
-        for i, path in enumerate(self.paths):
+        for place, path in enumerate(self.paths):
             # Classes after the second differ by their dashes.
-            color = colors[path.label] = (*palette.classes, palette.soft)[min(i, 2)]
-            style: dict[str, Any] = {"color": color, "ls": DASHES[i % len(DASHES)], "lw": 2}
-            keys.append(line_key(f"class {path.label}, at most {at_most(path.bound)}", **style))
+            colors[path.label] = (*palette.classes, palette.soft)[min(place, 2)]
+            dashes = DASHES[place % len(DASHES)]
+            style: dict[str, Any] = {"color": colors[path.label], "ls": dashes, "lw": 2}
+            keys.append(line_key(_describe(path), **style))
             x = _places(path.when, path.rows, has_dates=has_dates)
             marker = "o" if len(x) == 1 else ""
             evidence = np.exp(np.minimum(path.log_e_values, np.log(_GREATEST)))
             ax.plot(x, evidence, marker=marker, **style)
         for alarm in self.alarms:
-            color, rows = colors[alarm.label], np.array([alarm.since_row, alarm.row])
-            ends = _places((alarm.since, alarm.when), rows, has_dates=has_dates)
-            ax.axvspan(ends[0], ends[1], color=color, alpha=0.12, lw=0)
-            mark: dict[str, Any] = {"color": color, "ms": 9, "mec": palette.surface, "mew": 1.5}
-            ax.plot(ends[1:], [self.e_value_needed], "o", **mark)
+            self._draw_alarm(alarm, colors[alarm.label], palette, has_dates=has_dates)
         limit: dict[str, Any] = {"color": palette.ink, "lw": 1.2}
         ax.axhline(self.e_value_needed, **limit)
         keys.append(line_key("enough for an alarm", **limit))
@@ -104,8 +105,8 @@ class MonitorDisplay(Display):
         ax.set_ylim(bottom=_LEAST, top=max(3 * self.e_value_needed, ax.get_ylim()[1]))
         ax.set(xlabel="date" if has_dates else "rows seen", ylabel="evidence")
         labels = ", ".join(str(alarm.label) for alarm in self.alarms)
-        told = f"Errors of class {labels} exceed the certificate"
-        ax.set_title(told if self.alarms else "No evidence against the certificate")
+        alarmed = f"Alarm: class {labels} exceeded the guaranteed error rate"
+        ax.set_title(alarmed if self.alarms else "No evidence against the certificate")
         if has_dates:
             from matplotlib import dates
 
@@ -113,6 +114,28 @@ class MonitorDisplay(Display):
             ax.xaxis.set_major_locator(locator)
             ax.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
         add_legend(ax, keys, palette, below=0.17)
+
+    def _draw_alarm(self, alarm: Alarm, color: Any, palette: Palette, *, has_dates: bool) -> None:
+        """Mark the alarm, and shade the rows that it counts."""
+        # Excess errors that begin within the rows of a date have none of their own.
+        since = alarm.when if alarm.since is None else alarm.since
+        rows = np.array([alarm.since_row, alarm.row])
+        first, last = _places((since, alarm.when), rows, has_dates=has_dates)
+        self.ax_.axvspan(first, last, color=color, alpha=0.12, lw=0)
+        mark: dict[str, Any] = {"color": color, "ms": 9, "mec": palette.surface, "mew": 1.5}
+        self.ax_.plot([last], [self.e_value_needed], "o", **mark)
+
+
+def _describe(path: ClassPath) -> str:
+    """Return what the legend says of a class: the observed error rate beside the bound."""
+    bound = f"guaranteed at most {at_most(path.bound)}"
+    if not len(path.rows):
+        return f"class {path.label}: no rows,\n{bound}"
+    observed = percent(path.error)
+    if path.error_interval is not None:
+        low, high = map(percent, path.error_interval)
+        observed = f"{observed} ({low} to {high})"
+    return f"class {path.label}: {observed},\n{bound}"
 
 
 def _places(when: Any, rows: NDArray[np.int64], *, has_dates: bool) -> NDArray[Any]:
