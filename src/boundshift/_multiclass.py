@@ -29,7 +29,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift._promises.planning import rows_needed
 from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample
 from boundshift._status import QUIET, Status
@@ -39,6 +38,7 @@ from boundshift.curves._base import status_of
 from boundshift.curves._uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import ClassFloors, GMean, Rule
+from boundshift.rules._guarantee import Guarantee
 
 Samples = dict[tuple[int, int], ScoreSample]
 Strategy = Literal["joint", "pairwise"]
@@ -409,47 +409,61 @@ def promise_floors(
     probability of at least :math:`1 - \delta`.
     """
     rule.check_classes(labels)
-    floors = _floors(rule, labels)
-    counts = np.bincount(rows.y, minlength=len(labels))
-    least = np.array([rows_needed(1 - f, rule.confidence) if f else 0 for f in floors])
+    guarantees = {labels.index(each.rate): each for each in rule.guarantees()}
     if guide is None:
-        # Half of each class tests, or as many as its floor needs; one row at least guides.
-        order = np.random.default_rng(0).permutation(len(rows.y))
-        tests = np.zeros(len(rows.y), dtype=bool)
-        for k, number in enumerate(np.maximum(np.ceil(counts / 2), least)):
-            tests[order[rows.y[order] == k][:-1][: int(number)]] = True
-        guide, rows = (ClassRows(rows.y[at], rows.scores[at]) for at in (~tests, tests))
-        counts = np.bincount(rows.y, minlength=len(labels))
-    missing = np.flatnonzero((floors > 0) & (counts < least))
-    if len(missing):
-        i = missing[0]
-        both = ClassRows(*(np.concatenate(parts) for parts in zip(guide, rows, strict=True)))
-        why = (
-            f"The floor {floors[i]:g} of class {labels[i]!r} cannot be guaranteed: that takes "
-            f"{least[i]:.0f} rows of it, all of them found, and {counts[i]} are there to test. "
-            "Collect more rows of the class, or lower its floor or the confidence."
-        )
-        return FloorBiases(meet_floors(both, rule, labels), Status.UNMET, why)
+        guide, rows = _split_rows(rows, guarantees, len(labels))
+    counts = np.bincount(rows.y, minlength=len(labels))
+    for i, guarantee in guarantees.items():
+        if counts[i] < guarantee.rows_needed:
+            both = ClassRows(*(np.concatenate(parts) for parts in zip(guide, rows, strict=True)))
+            reason = (
+                f"The floor {guarantee.limit:g} of class {labels[i]!r} cannot be guaranteed: that "
+                f"takes {guarantee.rows_needed} rows of it, all of them found, and {counts[i]} are "
+                "there to test. Collect more rows of the class, or lower its floor or the "
+                "confidence."
+            )
+            return FloorBiases(meet_floors(both, rule, labels), Status.UNMET, reason)
+    allowed = {
+        i: each.allowed_errors(int(counts[i]), clopper_pearson) for i, each in guarantees.items()
+    }
     passed = None
-    for biases in _proposals(guide, rule, labels, floors, counts):
+    for biases in _proposals(guide, rule, labels, counts, allowed):
         errors = class_losses(*rows, biases, rule.losses(labels))
-        wrong, n = np.rint(errors * counts), np.maximum(counts, 1)
-        bounds = clopper_pearson(wrong, n, 1.0 - rule.confidence)
-        short = np.where(floors > 0, floors - (1.0 - bounds), 0.0)
-        i = int(np.argmax(short))
-        if short[i] > _ROUNDING:
+        wrong = np.rint(errors * counts)
+        beyond = {i: (wrong[i] - most) / counts[i] for i, most in allowed.items()}
+        worst = max(beyond, key=lambda i: beyond[i])
+        if beyond[worst] > 0:
             break
         passed = biases
     if passed is not None:
         kept = f"All recall floors hold together with {rule.confidence:.4g} confidence."
         return FloorBiases(passed, Status.SHARED, kept)
-    why = (
+    reason = (
         f"No biases guarantee all floors with {rule.confidence:.4g} confidence: of the rows of "
-        f"class {labels[i]!r} that test, {1.0 - errors[i]:.3g} are found, which does not guarantee "
-        f"its floor {floors[i]:g}. Collect more rows of it. If you lower a floor or the confidence "
-        "after this result, decide on other rows: on the same ones the guarantee would not hold."
+        f"class {labels[worst]!r} that test, {1.0 - errors[worst]:.3g} are found, which does not "
+        f"guarantee its floor {guarantees[worst].limit:g}. Collect more rows of it. If you lower a "
+        "floor or the confidence after this result, decide on other rows: on the same ones the "
+        "guarantee would not hold."
     )
-    return FloorBiases(biases, Status.UNMET, why)
+    return FloorBiases(biases, Status.UNMET, reason)
+
+
+def _split_rows(
+    rows: ClassRows, guarantees: Mapping[int, Guarantee], n_classes: int
+) -> tuple[ClassRows, ClassRows]:
+    """Return rows that guide and rows that test.
+
+    Half of each class tests, or as many as its guarantee needs; one row at least guides.
+    """
+    wanted = np.ceil(np.bincount(rows.y, minlength=n_classes) / 2)
+    for i, guarantee in guarantees.items():
+        wanted[i] = max(wanted[i], guarantee.rows_needed)
+    order = np.random.default_rng(0).permutation(len(rows.y))
+    is_test = np.zeros(len(rows.y), dtype=bool)
+    for k, number in enumerate(wanted):
+        is_test[order[rows.y[order] == k][:-1][: int(number)]] = True
+    guide = ClassRows(rows.y[~is_test], rows.scores[~is_test])
+    return guide, ClassRows(rows.y[is_test], rows.scores[is_test])
 
 
 def meet_floors(
@@ -477,19 +491,18 @@ def _proposals(
     guide: ClassRows,
     rule: ClassFloors,
     labels: Sequence[Any],
-    floors: FloatArray,
     counts: NDArray[np.intp],
+    allowed: Mapping[int, int],
 ) -> list[FloatArray]:
     """Return biases to test in this order: from high recalls of the guide down to the floors."""
+    floors = _floors(rule, labels)
     guided = np.maximum(np.bincount(guide.y, minlength=len(labels)), 1)
     # The least recall that passes the test of each floor, and its standard error in guide and test.
-    needed, error = np.zeros(len(floors)), np.zeros(len(floors))
-    for i in np.flatnonzero(floors):
-        n = int(counts[i])
-        bounds = clopper_pearson(np.arange(n + 1), n, 1.0 - rule.confidence)
-        most = int(np.searchsorted(bounds, 1.0 - floors[i] + _ROUNDING, side="right")) - 1
-        needed[i] = 1.0 - most / n
-        error[i] = math.sqrt(floors[i] * (1 - floors[i]) * (1 / n + 1 / guided[i]))
+    needed = np.zeros(len(floors))
+    error = np.zeros(len(floors))
+    for i, most in allowed.items():
+        needed[i] = 1.0 - most / counts[i]
+        error[i] = math.sqrt(floors[i] * (1 - floors[i]) * (1 / counts[i] + 1 / guided[i]))
     found = []
     for caution in _CAUTION:
         targets = np.clip(needed + caution * error, 0.0, 1.0)

@@ -180,9 +180,9 @@ FITTED = find_boundary(Y, S**2)
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: Audit(S, 0.5, Floors(precision=0.5, recall=0.5)), "one promised floor"),
-        (lambda: Audit(S, 0.5, Floors(flagged=0.5)), "one promised floor"),
-        (lambda: Audit(S, 0.5, "sum"), "one promised floor"),
+        (lambda: Audit(S, 0.5, Floors(precision=0.5, recall=0.5)), "one guaranteed floor"),
+        (lambda: Audit(S, 0.5, Floors(flagged=0.5)), "one guaranteed floor"),
+        (lambda: Audit(S, 0.5, "sum"), "one guaranteed floor"),
         (lambda: Audit(S, 0.5, Floors(recall=1.0)), "floor below 1"),
         (lambda: ask(10).add([1] * 11), "10 of which have none yet, got 11"),
         (lambda: ask(10).add([1] * 6).add([1] * 6), "4 of which have none yet, got 6"),

@@ -97,11 +97,11 @@ def test_a_rare_class_takes_more_rows_for_the_same_precision() -> None:
         *((0.1, {"wrong_share": s}, "`wrong_share` must be") for s in (-0.1, 0.1, 0.2, "few")),
         (0.1, {"wrong_share": 0.1 - 1e-12}, "more than 1,000,000,000 rows"),
         (0.1, {"clustered": True, "chosen_here": True}, "threshold fixed before"),
-        (Floors(precision=0.5), {"confidence": 0.9}, "floors that are promised, alone"),
-        (Floors(precision=0.5), {"chosen_here": True}, "floors that are promised, alone"),
-        (Floors(flagged=0.1), {}, "floors that are promised, alone"),
-        (Floors(recall=0.9, confidence=None), {}, "floors that are promised, alone"),
-        (Floors(precision=1.0), {}, "rows of each class can promise"),
+        (Floors(precision=0.5), {"confidence": 0.9}, "floors that are guaranteed, alone"),
+        (Floors(precision=0.5), {"chosen_here": True}, "floors that are guaranteed, alone"),
+        (Floors(flagged=0.1), {}, "floors that are guaranteed, alone"),
+        (Floors(recall=0.9, confidence=None), {}, "floors that are guaranteed, alone"),
+        (Floors(precision=1.0), {}, "rows of each class can guarantee"),
     ],
 )
 def test_what_cannot_be_planned_gets_a_sentence(error, options, message) -> None:

@@ -1,4 +1,4 @@
-"""How many rows a promise needs, which of them to label next, and when to stop."""
+"""How many rows a guarantee needs, which of them to label next, and when to stop."""
 
 from __future__ import annotations
 
@@ -24,9 +24,13 @@ from boundshift._validation import as_column, as_generator, as_positive, as_shar
 from boundshift.curves._clusters import refutes_counts
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors
+from boundshift.rules._guarantee import Guarantee
 
 # Largest answers, for an error rate and for floors.
-_MOST, _MOST_TRIED = 10**9, 10**6
+_MOST = 10**9
+_MOST_TRIED = 10**6
+# Largest logarithm of the evidence; a float holds its power.
+_MOST_LOG = 700.0
 # Numbers of wrong rows beyond those that follow from the error rate, among which power may fail.
 _MORE_STEPS = 4
 _ROUNDING = 1e-12
@@ -48,7 +52,7 @@ def rows_needed(
     Parameters
     ----------
     error : float or Floors
-        Upper bound on the error rate, between 0 and 1; or the floors to promise together.
+        Upper bound on the error rate, between 0 and 1; or the floors to guarantee together.
     confidence : float, default=None
         Confidence of the certificate; None is 0.95. Floors have their own.
     wrong_share : float, default=0
@@ -69,7 +73,7 @@ def rows_needed(
     int
         The fewest rows that suffice, :math:`\lceil \ln\delta / \ln(1 - \text{error}) \rceil` with
         none wrong and a threshold fixed before. For floors: the fewest rows per class that can
-        promise them, with equal classes and no errors. Classes that overlap need more.
+        guarantee them, with equal classes and no errors. Classes that overlap need more.
 
     Examples
     --------
@@ -88,25 +92,8 @@ def rows_needed(
     (29, 7329)
     """
     if isinstance(error, Floors):
-        others = confidence is not None or chance is not None
-        if others or wrong_share or chosen_here or clustered or error.level is None:
-            raise InvalidInputError(
-                f"`error` must be floors that are promised, alone, got {error!r} or another "
-                "argument. Floors have a confidence of their own and are chosen on the same rows: "
-                "set Floors(confidence=0.95), or ask for the rows of one error rate."
-            )
-        rule = error
-
-        def is_kept(n: int) -> bool:
-            scores = np.arange(1.0, n + 1)
-            found = decide(ScoreSample(Scores(-scores[::-1]), Scores(scores)), rule=rule)
-            return found.status is not Status.UNMET
-
-        told = (
-            f"`error` must be floors that {_MOST_TRIED:,} rows of each class can promise, got "
-            f"{rule!r}. Ask for a lower floor or a lower confidence."
-        )
-        return _least(is_kept, 1, _MOST_TRIED, told)
+        has_others = confidence is not None or chance is not None or wrong_share
+        return _rows_for_floors(error, bool(has_others or chosen_here or clustered))
     error = as_share("error", error, "Use 0.05, for example.")
     share = as_positive("wrong_share", wrong_share, "Use 0.02, for example.", zero=True)
     delta = 1.0 - as_share("confidence", 0.95 if confidence is None else confidence)
@@ -157,6 +144,27 @@ class _Claim:
         return bound <= self.error + _ROUNDING
 
 
+def _rows_for_floors(rule: Floors, has_others: bool) -> int:
+    """Return the fewest rows per class that can guarantee floors, if the classes lie apart."""
+    if has_others or rule.level is None:
+        raise InvalidInputError(
+            f"`error` must be floors that are guaranteed, alone, got {rule!r} or another argument. "
+            "Floors have a confidence of their own and are chosen on the same rows: set "
+            "Floors(confidence=0.95), or ask for the rows of one error rate."
+        )
+
+    def is_kept(n: int) -> bool:
+        scores = np.arange(1.0, n + 1)
+        sample = ScoreSample(Scores(-scores[::-1]), Scores(scores))
+        return decide(sample, rule=rule).status is not Status.UNMET
+
+    too_many = (
+        f"`error` must be floors that {_MOST_TRIED:,} rows of each class can guarantee, got "
+        f"{rule!r}. Ask for a lower floor or a lower confidence."
+    )
+    return _least(is_kept, 1, _MOST_TRIED, too_many)
+
+
 def _rows_for_power(
     rows_for: Callable[[int], int], error: float, share: float, chance: float, too_many: str
 ) -> int:
@@ -181,11 +189,15 @@ def _rows_for_power(
 
 def _least(is_enough: Callable[[int], bool], start: int, most: int, too_many: str) -> int:
     """Return the least number from `start` on that is enough, by doubling and halving."""
-    low, high, step = start, start, 1
+    low = start
+    high = start
+    step = 1
     while not is_enough(high):
         if high >= most:
             raise InvalidInputError(too_many)
-        low, high, step = high + 1, min(high + step, most), 2 * step
+        low = high + 1
+        high = min(high + step, most)
+        step *= 2
     return low + bisect_left(range(low, high), True, key=is_enough)
 
 
@@ -212,11 +224,11 @@ class Audit:
     threshold : float or Boundary
         A row is flagged iff its score is greater.
     rule : Floors
-        One promised floor: recall, specificity, precision or npv.
+        One guaranteed floor: recall, specificity, precision or npv.
     pos_label : label, default=None
         The positive class; None takes that of the boundary, or 1.
     random_state : int, Generator or None, default=None
-        Seed of the order; None draws a new order each time, which the promise relies on.
+        Seed of the order; None draws a new order each time, which the guarantee relies on.
 
     Notes
     -----
@@ -253,25 +265,22 @@ class Audit:
         pos_label: object = None,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
-        asked = rule.asked if isinstance(rule, Floors) else {}
-        level = rule.level if len(asked) == 1 and "flagged" not in asked else None
-        if level is None or max(asked.values()) >= 1.0:
-            raise InvalidInputError(
-                "`rule` must be one promised floor below 1 of recall, specificity, precision or "
-                f"npv, got {rule!r}. Use Floors(precision=0.9), for example."
-            )
+        guarantee = _read_guarantee(rule)
         scores = read_scores("y_score", y_score)
         t, pos_label = read_threshold(threshold, pos_label)
         if isinstance(threshold, Boundary):
             _check_fresh(scores, threshold)
-        self.rule, self.level = rule, level
+        self.rule = rule
+        self.level = 1.0 - guarantee.delta
         self.pos_label = 1 if pos_label is None else pos_label
-        self._name, self._floor = next(iter(asked.items()))
+        self._guarantee = guarantee
         self._flagged = scores > t
-        is_asked = {"precision": self._flagged, "npv": ~self._flagged}
-        rows = np.flatnonzero(is_asked.get(self._name, np.isfinite(scores)))
+        counted = {"precision": self._flagged, "npv": ~self._flagged}
+        rows = np.flatnonzero(counted.get(guarantee.rate, np.ones(len(scores), dtype=bool)))
         self._order = as_generator(random_state).permutation(rows)
-        self.n_labels = self.n_samples = self.wrong = 0
+        self.n_labels = 0
+        self.n_samples = 0
+        self.wrong = 0
         self._awaited = 0
         self._ended: Literal["certified", "missed"] | None = None
         self._negatives: set[Any] = set()
@@ -305,18 +314,27 @@ class Audit:
             )
         self._negatives = others
         self._awaited -= len(y)
-        rows = self._order[self.n_labels :][: 0 if self._ended else None]
-        needed = 1.0 / (1.0 - self.level)
+        rows = self._order[self.n_labels :]
         for row, is_positive in zip(rows, y == self.pos_label, strict=False):
-            self.n_labels += 1
-            if {"recall": is_positive, "specificity": not is_positive}.get(self._name, True):
-                self.n_samples += 1
-                self.wrong += bool(is_positive != self._flagged[row])
-                kept, missed = self.evidence()
-                if max(kept, missed) >= needed:
-                    self._ended = "certified" if kept >= needed else "missed"
-                    break
+            if self._ended:
+                break
+            self._count(bool(is_positive), bool(self._flagged[row]))
         return self
+
+    def _count(self, is_positive: bool, is_flagged: bool) -> None:
+        """Count one label, and end if it decides."""
+        self.n_labels += 1
+        counts = {"recall": is_positive, "specificity": not is_positive}
+        if not counts.get(self._guarantee.rate, True):
+            return
+        self.n_samples += 1
+        self.wrong += is_positive != is_flagged
+        kept, missed = self.evidence()
+        needed = 1.0 / self._guarantee.delta
+        if kept >= needed:
+            self._ended = "certified"
+        elif missed >= needed:
+            self._ended = "missed"
 
     @property
     def status(self) -> Literal["open", "certified", "missed", "exhausted"]:
@@ -325,19 +343,36 @@ class Audit:
 
     def evidence(self, n: int | None = None, wrong: int | None = None) -> tuple[float, float]:
         """Return the evidence for the floor and against it, by default of the rows so far."""
-        n, k = self.n_samples if n is None else n, self.wrong if wrong is None else wrong
-        m, ratios = 1.0 - self._floor, np.array(ODDS_RATIOS)
+        n = self.n_samples if n is None else n
+        wrong = self.wrong if wrong is None else wrong
+        ratios = np.array(ODDS_RATIOS)
+        return self._mean_evidence(n, wrong, 1.0 / ratios), self._mean_evidence(n, wrong, ratios)
 
-        def mean(odds: FloatArray) -> float:
-            logs = k * np.log(odds) - n * np.log(1.0 - m + odds * m)
-            return float(np.exp(min(np.logaddexp.reduce(logs) - math.log(len(odds)), 700.0)))
-
-        return mean(1.0 / ratios), mean(ratios)
+    def _mean_evidence(self, n: int, wrong: int, ratios: FloatArray) -> float:
+        """Return the mean over rates q, given by their ratios to the rate m of the floor."""
+        m = self._guarantee.error_rate
+        logs = wrong * np.log(ratios) - n * np.log(1.0 - m + ratios * m)
+        mean = np.logaddexp.reduce(logs) - math.log(len(ratios))
+        return float(np.exp(min(mean, _MOST_LOG)))
 
     def __str__(self) -> str:
         sign = {"certified": "≥", "missed": "<"}.get(self.status)
-        shown = f"{self._name} {sign} {self._floor:g} with {self.level:g} confidence; "
+        guarantee = self._guarantee
+        shown = f"{guarantee.rate} {sign} {guarantee.limit:g} with {self.level:g} confidence; "
         return (
             f"{self.status} after {self.n_labels} labels: {shown if sign else ''}"
             f"{self.wrong} of {self.n_samples} rows were wrong."
         )
+
+
+def _read_guarantee(rule: Floors) -> Guarantee:
+    """Return the only guarantee of a rule that an audit can test."""
+    guarantees: tuple[Guarantee, ...] = ()
+    if isinstance(rule, Floors) and rule.level is not None and len(rule.asked) == 1:
+        guarantees = rule.guarantees(1.0 - rule.level)
+    if not guarantees or guarantees[0].is_cap or guarantees[0].error_rate <= 0.0:
+        raise InvalidInputError(
+            "`rule` must be one guaranteed floor below 1 of recall, specificity, precision or "
+            f"npv, got {rule!r}. Use Floors(precision=0.9), for example."
+        )
+    return guarantees[0]

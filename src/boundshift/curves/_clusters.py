@@ -16,7 +16,7 @@ for clusters which are right or wrong as a whole, and two larger ones for cluste
 less.
 
 The capital falls with every :math:`x_i`. So a threshold that leaves more rows on the wrong side
-has less of it, and the farthest threshold that passes keeps its promise (monotone risk control):
+has less of it, and the farthest threshold that passes keeps its guarantee (monotone risk control):
 if it were too far, the nearest threshold that is too far would have passed, too.
 """
 
@@ -25,6 +25,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,7 +46,8 @@ Bets = tuple[tuple[float, float], ...]
 """Weights and shares of the capital."""
 
 # Weights, and multiples of the share that is best for clusters right or wrong as a whole.
-_WEIGHTS, _MULTIPLES = (0.5, 0.25, 0.25), (1.0, 2.0, 4.0)
+_WEIGHTS = (0.5, 0.25, 0.25)
+_MULTIPLES = (1.0, 2.0, 4.0)
 # Means between two of these have the same bets, so that evidence grows with the mean.
 EDGES = expit(np.arange(30, -31, -1) * math.log(2.0)).tolist()
 
@@ -62,9 +64,9 @@ def as_clusters(cluster: ArrayLike, n: int) -> IndexArray:
     distinct = find_distinct(ids, "cluster")
     if distinct.dtype.kind in "UO":
         spelled = [" ".join(str(each).split()).casefold() for each in distinct]
-        first, twins = np.unique(spelled, return_counts=True)
-        if len(first) < len(distinct):
-            twin = str(first[np.argmax(twins > 1)])
+        spellings, counts = np.unique(spelled, return_counts=True)
+        if len(spellings) < len(distinct):
+            twin = str(spellings[np.argmax(counts > 1)])
             raise InvalidInputError(
                 "`cluster` must hold ids that differ by more than blanks or case, got two that "
                 f"read {twin!r}. Spell each id in one way."
@@ -96,8 +98,7 @@ def bound_mean(values: FloatArray, delta: float, ratio: FloatArray | None = None
         if _evidence(left, values, bets, ratio) < 0.0:
             if right == 1.0 or _evidence(right, values, bets, ratio) < 0.0:
                 return right
-            known = values, bets, ratio
-            return float(brentq(_evidence, left, right, args=known, xtol=1e-12))
+            return float(brentq(_evidence, left, right, args=(values, bets, ratio), xtol=1e-12))
         right = left
     return right
 
@@ -110,8 +111,8 @@ def refutes(x: FloatArray, mean: float, bets: Bets, ratio: FloatArray | None = N
 def most_wrong_rows(cluster: IndexArray, most: float, delta: float) -> int:
     """Return how many rows may be wrong if the mean error of clusters is to be at most `most`.
 
-    -1 if not even none can be promised. Rows are given by their cluster, in the order in which a
-    threshold would wrong them.
+    -1 if that cannot be guaranteed even with none. Rows are given by their cluster, in the order in
+    which a threshold would put them on the wrong side.
     """
     if most <= 0.0:
         return -1
@@ -135,8 +136,9 @@ def refutes_counts(wrong: int, n: int, mean: float, delta: float) -> bool:
 def order_clusters(
     is_positive: BoolArray, scores: FloatArray, cluster: ArrayLike
 ) -> tuple[IndexArray, IndexArray]:
-    """Return the clusters of each class's rows, in the order in which a threshold wrongs them."""
-    ids, order = as_clusters(cluster, len(scores)), np.argsort(scores, kind="stable")
+    """Return the clusters of each class's rows, from the first that a threshold puts wrong."""
+    ids = as_clusters(cluster, len(scores))
+    order = np.argsort(scores, kind="stable")
     falling = order[::-1]
     return ids[falling[~is_positive[falling]]], ids[order[is_positive[order]]]
 
@@ -161,56 +163,74 @@ class Betting(ConfidenceCurve):
         has a bound of 1: the bet at a threshold that these rows chose proves nothing.
         """
         of_rate = {each.rate: each for each in rule.guarantees(self.delta)}
-        guarantees = of_rate.get("specificity"), of_rate.get("recall")
-        allowed = (
-            _allowed_rows(clusters[0], guarantees[0]),
-            _allowed_rows(clusters[1], guarantees[1]),
-        )
+        negative = _ClassOfClusters(clusters[0], of_rate.get("specificity"))
+        positive = _ClassOfClusters(clusters[1], of_rate.get("recall"))
 
         def errors(t: FloatArray) -> tuple[FloatArray, FloatArray]:
             above, below = sample.count_wrong(t)
-            return (
-                _claim(above, len(clusters[0]), allowed[0], guarantees[0]),
-                _claim(below, len(clusters[1]), allowed[1], guarantees[1]),
-            )
+            return negative.claim(above), positive.claim(below)
 
         found = search_gaps(errors, rule, sample)
         above, below = sample.count_wrong(np.array([found.threshold]))
-        bounds = []
-        observed = []
+        alarms = int(above[0])
+        misses = int(below[0])
+        found = found._replace(errors=(negative.bound(alarms), positive.bound(misses)))
+        numbers = negative.n_clusters, positive.n_clusters
         missed = []
-        for ids, wrong, most, guarantee in zip(
-            clusters, (int(above[0]), int(below[0])), allowed, guarantees, strict=True
-        ):
-            is_kept = guarantee is not None and wrong <= most
-            bounds.append(guarantee.error_rate if guarantee is not None and is_kept else 1.0)
-            observed.append(float(cluster_means(np.arange(len(ids)) < wrong, ids).mean()))
-            if guarantee is not None and not is_kept:
-                missed.append(guarantee.rate)
-        numbers = len(np.unique(clusters[0])), len(np.unique(clusters[1]))
-        averaged = (
-            f"Rates are averages over {numbers[0]} negative and {numbers[1]} positive clusters."
-        )
+        if not negative.is_kept(alarms):
+            missed.append("specificity")
+        if not positive.is_kept(misses):
+            missed.append("recall")
         text = f"Every floor is kept with {self.confidence:g} confidence."
         if missed:
-            counted = observed[0], observed[1]
-            text = describe_unmet(rule, missed, counted, numbers, self.delta, unit="clusters")
-        found = found._replace(errors=(bounds[0], bounds[1]))
-        return solution_of_floors(sample, found, bool(missed), f"{text} {averaged}")
+            observed = negative.observed(alarms), positive.observed(misses)
+            text = describe_unmet(rule, missed, observed, numbers, self.delta, unit="clusters")
+        text += (
+            f" Rates are averages over {numbers[0]} negative and {numbers[1]} positive clusters."
+        )
+        return solution_of_floors(sample, found, bool(missed), text)
 
 
-def _allowed_rows(ids: IndexArray, guarantee: Guarantee | None) -> int:
-    """Return how many rows of a class may be wrong; all of them without a guarantee."""
-    if guarantee is None:
-        return len(ids)
-    return most_wrong_rows(ids, guarantee.error_rate, guarantee.delta)
+@dataclass(frozen=True)
+class _ClassOfClusters:
+    """The rows of one class by their cluster, and the guarantee of the class's error rate.
 
+    The rows are in the order in which a threshold puts them on the wrong side.
+    """
 
-def _claim(wrong: IntArray, n: int, allowed: int, guarantee: Guarantee | None) -> FloatArray:
-    """Return a claim that grows with the count, within the floor if and only if it is kept."""
-    most = 1.0 if guarantee is None else guarantee.error_rate
-    beyond = most + (1.0 - most) * (wrong - allowed) / max(n - allowed, 1)
-    return np.where(wrong <= allowed, np.minimum(wrong / n, most), beyond)
+    ids: IndexArray
+    guarantee: Guarantee | None
+
+    @cached_property
+    def n_clusters(self) -> int:
+        return len(np.unique(self.ids))
+
+    @cached_property
+    def allowed(self) -> int:
+        """How many rows may be wrong; all of them without a guarantee."""
+        if self.guarantee is None:
+            return len(self.ids)
+        return most_wrong_rows(self.ids, self.guarantee.error_rate, self.guarantee.delta)
+
+    def is_kept(self, wrong: int) -> bool:
+        return wrong <= self.allowed
+
+    def claim(self, wrong: IntArray) -> FloatArray:
+        """Return a claim that grows with the count, within the floor iff that is kept."""
+        n = len(self.ids)
+        most = 1.0 if self.guarantee is None else self.guarantee.error_rate
+        beyond = most + (1.0 - most) * (wrong - self.allowed) / max(n - self.allowed, 1)
+        return np.where(wrong <= self.allowed, np.minimum(wrong / n, most), beyond)
+
+    def bound(self, wrong: int) -> float:
+        """Return what is proved of the error rate at a threshold that these rows chose."""
+        if self.guarantee is None or not self.is_kept(wrong):
+            return 1.0
+        return self.guarantee.error_rate
+
+    def observed(self, wrong: int) -> float:
+        """Return the error rate as counted, averaged over clusters."""
+        return float(cluster_means(np.arange(len(self.ids)) < wrong, self.ids).mean())
 
 
 def choose_bets(mean: float, n: int, delta: float) -> Bets:

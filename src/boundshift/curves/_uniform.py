@@ -54,7 +54,8 @@ def crossing_probability(n: int, level: float, grouping: float = 0.0) -> float:
     widths = np.minimum(n - last + 1, excess.astype(int)).tolist()
     lengths = (means + 9.0 * np.sqrt(means) + 18.0).astype(int).tolist()
     # Poisson probabilities of 0, 1, … points, a row for each mean.
-    count, logs = np.arange(max(lengths)), np.log(np.maximum(means, 1e-300))
+    count = np.arange(max(lengths))
+    logs = np.log(np.maximum(means, 1e-300))
     chances = np.exp(logs[:, None] * count - means[:, None] - gammaln(count + 1))
     beyond = np.ones(1)
     for increment, length, asked, width in zip(
@@ -82,7 +83,7 @@ def _group(n: int, grouping: float) -> NDArray[np.intp]:
 def local_level(n: int, delta: float) -> float | None:
     """Return the level of each bound at which all hold with probability 1 − delta.
 
-    None where it is not computed: with very many rows, or for a tiny delta.
+    None if it is not computed: with very many rows, or for a tiny delta.
     """
     if n > MOST_ROWS or not _LEAST_DELTA <= delta < 1.0:
         return None
@@ -91,7 +92,8 @@ def local_level(n: int, delta: float) -> float | None:
     closeness, grouping = next(rest for rows, *rest in _SETTINGS if n > rows)
     goal = np.log1p(-delta * (1.0 - closeness / 2))
     # About how many independent bounds the band is worth: a place to start.
-    rows, rarity = np.log(n), -np.log(delta)
+    rows = np.log(n)
+    rarity = -np.log(delta)
     worth = 1.0 + rows * (0.921 - 0.118 * rarity) + rows**2 * (0.27 + 0.167 * rarity)
     level = -np.expm1(np.log1p(-delta) / worth) * (0.86 if grouping else 1.0)
     while True:
@@ -103,12 +105,13 @@ def local_level(n: int, delta: float) -> float | None:
 
 
 def clopper_pearson(wrong: ArrayLike, n: ArrayLike, delta: float) -> FloatArray:
-    """Return Clopper and Pearson's upper bound, for a delta of any smallness."""
-    k, n = np.asarray(wrong, dtype=np.float64), np.asarray(n, dtype=np.float64)
-    inside = np.minimum(k, n - 1)
+    """Return the Clopper–Pearson upper bound on an error rate, also for a tiny delta."""
+    wrong = np.asarray(wrong, dtype=np.float64)
+    n = np.asarray(n, dtype=np.float64)
+    inside = np.minimum(wrong, n - 1)
     # With no rows, or all of them wrong, nothing is left to bound.
     upper = betainccinv(np.maximum(inside, 0) + 1, np.maximum(n - inside, 1), delta)
-    return np.asarray(np.where(k >= n, 1.0, upper))
+    return np.asarray(np.where(wrong >= n, 1.0, upper))
 
 
 def uniform_bound(wrong: ArrayLike, n: int, delta: float) -> FloatArray:

@@ -127,8 +127,8 @@ class CostMatrix(ClassRule):
 
     def losses(self, labels: Sequence[Any]) -> FloatArray:
         """Return the costs in the order of other labels."""
-        at = [self.labels.index(label) for label in labels]
-        return np.array(self.costs)[np.ix_(at, at)]
+        places = [self.labels.index(label) for label in labels]
+        return np.array(self.costs)[np.ix_(places, places)]
 
     def total(
         self, losses: FloatArray, labels: Sequence[Any], n_samples: Sequence[int]
@@ -143,14 +143,18 @@ class CostMatrix(ClassRule):
     def for_pair(self, negative: Any, positive: Any) -> Rule:
         """Return the costs of mistaking two classes for each other."""
         costs = self.losses((negative, positive))
-        alarm, miss = costs[0, 1] - costs[0, 0], costs[1, 0] - costs[1, 1]
+        false_positive = costs[0, 1] - costs[0, 0]
+        false_negative = costs[1, 0] - costs[1, 1]
+        if min(false_positive, false_negative) <= 0:
+            return Sum()
         prevalence = None
         if self.prevalence is not None:
-            first, second = (self.prevalence[self.labels.index(k)] for k in (negative, positive))
+            first = self.prevalence[self.labels.index(negative)]
+            second = self.prevalence[self.labels.index(positive)]
             prevalence = second / (first + second)
-        if min(alarm, miss) <= 0:
-            return Sum()
-        return Cost(false_positive=alarm, false_negative=miss, prevalence=prevalence)
+        return Cost(
+            false_positive=false_positive, false_negative=false_negative, prevalence=prevalence
+        )
 
     def check_classes(self, labels: Sequence[Any]) -> None:
         """Raise unless the labels are those of the matrix."""
@@ -165,7 +169,7 @@ class CostMatrix(ClassRule):
 class ClassFloors(ClassRule):
     """Meet a recall floor for each class named, then optimise an objective over all classes.
 
-    On held-out rows the floors are promises: with the given confidence all of them hold together
+    On held-out rows the floors are guaranteed: with the given confidence all of them hold together
     on fresh rows from the same distribution. :class:`~boundshift.BoundShiftClassifier` holds out
     rows for that, or its status is NOT_GUARANTEED.
 
@@ -202,7 +206,7 @@ class ClassFloors(ClassRule):
             if as_positive(f"recall[{label!r}]", floor, remedy) >= 1:
                 raise InvalidInputError(
                     f"`recall[{label!r}]` must be below 1, got {floor!r}, which no number of rows "
-                    f"can promise of a class. {remedy}"
+                    f"can guarantee for a class. {remedy}"
                 )
         as_choice("then", self.then, ("g-mean", "sum", "minimax"))
         as_share("confidence", self.confidence)
@@ -226,17 +230,20 @@ class ClassFloors(ClassRule):
         self, losses: FloatArray, labels: Sequence[Any], n_samples: Sequence[int]
     ) -> FloatArray:
         """Return the objective from each class's error, whether or not floors are met."""
-        seen = losses[..., np.array(n_samples) > 0]
+        errors = losses[..., np.array(n_samples) > 0]
         if self.then == "minimax":
-            return np.asarray(seen.max(axis=-1))
+            return np.asarray(errors.max(axis=-1))
         if self.then == "sum":
-            return np.asarray(seen.mean(axis=-1))
-        return np.asarray(-np.log(np.maximum(1.0 - seen, _LEAST_RIGHT)).mean(axis=-1))
+            return np.asarray(errors.mean(axis=-1))
+        return np.asarray(-np.log(np.maximum(1.0 - errors, _LEAST_RIGHT)).mean(axis=-1))
 
     def for_pair(self, negative: Any, positive: Any) -> Rule:
         """Return the floors of two classes."""
-        floors = self.recall.get(positive), self.recall.get(negative)
-        return Sum() if floors == (None, None) else Floors(*floors, confidence=self.confidence)
+        recall = self.recall.get(positive)
+        specificity = self.recall.get(negative)
+        if recall is None and specificity is None:
+            return Sum()
+        return Floors(recall, specificity, confidence=self.confidence)
 
     def check_classes(self, labels: Sequence[Any]) -> None:
         """Raise if a floor is of a class that is not there."""
@@ -249,9 +256,9 @@ class ClassFloors(ClassRule):
 
 
 def _as_numbers(values: Any) -> FloatArray:
-    """Return an array of finite numbers, empty where there is none."""
+    """Return an array of finite numbers, empty if some value is none."""
     try:
-        found = np.asarray(values, dtype=np.float64)
+        numbers = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         return np.empty(0)
-    return found if np.isfinite(found).all() else np.empty(0)
+    return numbers if np.isfinite(numbers).all() else np.empty(0)

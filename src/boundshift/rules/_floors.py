@@ -126,7 +126,7 @@ class Floors(Rule):
         depends |= bool({"precision", "npv", "flagged"} & {*self.asked})
         if self.prevalence is not None and not depends:
             raise InvalidInputError(
-                f"`prevalence` must be left out where nothing depends on it, got "
+                f"`prevalence` must be left out if nothing depends on it, got "
                 f"{self.prevalence!r} with {', '.join(self.asked)} and then={self.then!r}. "
                 "Use it with precision, npv or flagged."
             )
@@ -181,11 +181,11 @@ class Floors(Rule):
         return rule if self.prevalence is None else rule.at_prevalence(self.prevalence)
 
     def at_prevalence(self, prevalence: float) -> Self:
-        """Return the same floors: without a prevalence of their own they count the rows given."""
+        """Return the same floors, which count the rows given unless they have a prevalence."""
         return self
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
-        """Return the objective, or a penalty above its maximum where a floor is not met."""
+        """Return the objective, or a penalty above its maximum if a floor is not met."""
         objective = self.objective
         best = objective.value(negative, positive, n_samples)
         worst = objective.value(np.ones(1), np.ones(1), n_samples)[0]
@@ -196,8 +196,8 @@ class Floors(Rule):
 
     def missed(self, negative: float, positive: float, n_samples: Sizes) -> dict[str, float]:
         """Return the shortfall of each floor that is not met."""
-        short = self._shortfalls(np.array([negative]), np.array([positive]), n_samples)
-        return {name: float(by[0]) for name, by in short.items() if by[0] > 0.0}
+        shortfalls = self._shortfalls(np.array([negative]), np.array([positive]), n_samples)
+        return {name: float(short[0]) for name, short in shortfalls.items() if short[0] > 0.0}
 
     def _shortfalls(
         self, negative: FloatArray, positive: FloatArray, n_samples: Sizes
@@ -211,20 +211,28 @@ def reached_rates(
 ) -> dict[str, FloatArray]:
     """Return recall, specificity, precision, npv and the share flagged at each pair of errors.
 
-    The precision is 1 where nothing is flagged, and the npv where everything is.
+    The precision is 1 if nothing is flagged, and the npv if everything is.
     """
-    negative, positive = np.asarray(negative, float), np.asarray(positive, float)
+    negative = np.asarray(negative, float)
+    positive = np.asarray(positive, float)
     share = weights[1] / (weights[0] + weights[1])
-    hits, alarms = share * (1.0 - positive), (1.0 - share) * negative
-    misses, left = share * positive, (1.0 - share) * (1.0 - negative)
-    flagged, rest = hits + alarms, left + misses
+    true_positives = share * (1.0 - positive)
+    false_positives = (1.0 - share) * negative
+    true_negatives = (1.0 - share) * (1.0 - negative)
+    flagged = true_positives + false_positives
+    rest = true_negatives + share * positive
     return {
         "recall": 1.0 - positive,
         "specificity": 1.0 - negative,
-        "precision": np.divide(hits, flagged, out=np.ones_like(hits), where=flagged > 0),
-        "npv": np.divide(left, rest, out=np.ones_like(left), where=rest > 0),
+        "precision": _divide(true_positives, flagged),
+        "npv": _divide(true_negatives, rest),
         "flagged": flagged,
     }
+
+
+def _divide(part: FloatArray, whole: FloatArray) -> FloatArray:
+    """Return the shares, 1 of nothing."""
+    return np.divide(part, whole, out=np.ones_like(part), where=whole > 0)
 
 
 def missed_by(name: str, floor: float, reached: FloatArray) -> FloatArray:
