@@ -91,7 +91,7 @@ def test_relabelling_gives_the_permuted_answer(kind: str, names):
         assert fits[1][label] == pytest.approx(fits[0][k], abs=1e-4)
 
 
-def test_fit_keeps_rows_apart_and_promises():
+def test_fit_keeps_rows_apart_and_guarantees():
     X, y = table((400, 150, 120), ("usual", "seldom", "rare"))
     rule = ClassFloors(recall={"rare": 0.8})
     model = BoundShiftClassifier(LogisticRegression(), rule=rule).fit(X, y)
@@ -109,7 +109,7 @@ def test_fit_keeps_rows_apart_and_promises():
 
 
 @pytest.mark.parametrize("settings", [{"cv": None}, {"sizes": (400, 150, 20)}])
-def test_what_is_not_promised_says_so(settings):
+def test_what_is_not_guaranteed_says_so(settings):
     X, y = table(settings.pop("sizes", (400, 150, 120)), ("usual", "seldom", "rare"))
     model = BoundShiftClassifier(
         LogisticRegression(), rule=ClassFloors(recall={"rare": 0.9}), **settings
