@@ -162,7 +162,7 @@ def test_no_level_that_wins_is_pruned(seed, kind, gap, options):
     levels = problem.levels(np.arange(problem.last + 1))
     levels = levels.take(levels.feasible)
     losses = levels.constant + split_space(levels.ratio, levels.weight)[2]
-    with patch.object(exact, "_CHUNK", 1000):
+    with patch.multiple(exact, _CHUNK=1000, _FIRST_LOOK=20):
         pruned = settings.solver.solve(problem)
     assert (pruned is None) == (not len(losses))
     if pruned is not None:

@@ -1,4 +1,4 @@
-r"""The paper: its equations, slack levels, exact solution, SLSQP, and its curve.
+r"""The paper's method, to be read beside the paper.
 
 M. Clifford, J. Erskine, A. Hepburn, R. Santos-Rodríguez, D. Garcia-Garcia, "Learning Confidence
 Bounds for Classification with Imbalanced Data", ECAI 2024. Numbers in brackets are those of its
@@ -18,6 +18,16 @@ space :math:`C`. The boundary (11) is :math:`t = \mu_1 + R_1 + c\, a_1 + \theta 
 (6, 12) is
 
 .. math:: \sum_i \left( \frac{1 - \delta_i}{N_i + 1} + \delta_i \right) + \text{price of the slack}.
+
+| file | what it is |
+|---|---|
+| `equations` | the printed equations of one level |
+| `slack` | which points a level removes, and what is kept of a class |
+| `levels` | the problem at every level: (5), (7) and the constants of (6) and (12) |
+| `division` | how one level divides the free space, which is :math:`\theta` |
+| `exact` | Algorithm 1, solved exactly: the best of all levels |
+| `slsqp` | Algorithm 1 with the paper's local optimiser |
+| `curve` | the settings, and the solution as a boundary |
 """
 
 from boundshift.curves._paper.curve import SupportGeometry, SupportRadius

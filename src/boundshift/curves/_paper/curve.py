@@ -1,4 +1,4 @@
-"""The curve, with the settings of the method."""
+"""The paper's method as a curve: its settings, and its solution as a boundary."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from boundshift._validation import as_choice, as_pair, as_positive, is_finite
 from boundshift.curves._base import Claim, Empirical, ErrorCurve, Solution
 from boundshift.curves._paper.equations import class_error
 from boundshift.curves._paper.exact import Exact
-from boundshift.curves._paper.levels import Levels, SupportProblem
+from boundshift.curves._paper.levels import Levels, SupportProblem, keep_clear
 from boundshift.curves._paper.slsqp import SLSQP
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule, Sum
@@ -22,8 +22,6 @@ from boundshift.rules._base import changed_repr
 
 Pair = tuple[float, float]
 
-# A threshold keeps this share of the kept scores' range from a score that it must not touch.
-_CLEARANCE = 1e-10
 _EXACT = Exact()
 
 
@@ -167,27 +165,55 @@ class SupportRadius(ErrorCurve):
     __repr__ = changed_repr
 
     @classmethod
-    def paper(cls, **changes: Any) -> Self:
-        """Return the paper's text: constant 2, two-sided radius, penalty by count, every level."""
-        own: dict[str, Any] = {"constant": 2.0, "radius": "two-sided", "penalty": "count"}
-        return cls(**{**own, "centre": "mean", **changes})
+    def paper(
+        cls,
+        *,
+        gamma: float = 1.0,
+        constant: float = 2.0,
+        radius: Literal["one-sided", "two-sided"] = "two-sided",
+        slack: Literal["binary", "continuous"] = "binary",
+        penalty: Literal["proportional", "count"] = "count",
+        alpha: float | Pair = 1.0,
+        budget: int | float | Literal["all"] = "all",
+        centre: Literal["median", "mean"] = "mean",
+        stop_at_zero: bool = False,
+        solver: Exact | SLSQP = _EXACT,
+        fallback: Literal["edges", "means"] | float = "edges",
+    ) -> Self:
+        """Return the settings of the paper's text."""
+        return cls(
+            gamma, constant, radius, slack, penalty, alpha, budget, centre, stop_at_zero, solver,
+            fallback,
+        )  # fmt: skip
 
     @classmethod
-    def authors(cls, **changes: Any) -> Self:
-        """Return the settings of the authors' code.
-
-        Constant 2, two-sided radius, proportional penalty, half of the rows as budget, no slack
-        where none is needed.
-        """
-        own: dict[str, Any] = {"constant": 2.0, "radius": "two-sided", "centre": "mean"}
-        return cls(**{**own, "budget": 0.5, "stop_at_zero": True, **changes})
+    def authors(
+        cls,
+        *,
+        gamma: float = 1.0,
+        constant: float = 2.0,
+        radius: Literal["one-sided", "two-sided"] = "two-sided",
+        slack: Literal["binary", "continuous"] = "binary",
+        penalty: Literal["proportional", "count"] = "proportional",
+        alpha: float | Pair = 1.0,
+        budget: int | float | Literal["all"] = 0.5,
+        centre: Literal["median", "mean"] = "mean",
+        stop_at_zero: bool = True,
+        solver: Exact | SLSQP = _EXACT,
+        fallback: Literal["edges", "means"] | float = "edges",
+    ) -> Self:
+        """Return the settings of the authors' code."""
+        return cls(
+            gamma, constant, radius, slack, penalty, alpha, budget, centre, stop_at_zero, solver,
+            fallback,
+        )  # fmt: skip
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
         """Return the shares as counted: the paper claims errors at its own boundary only."""
         return Empirical().errors(sample)
 
     def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
-        """Return the boundary of the paper's problem, or the fallback where there is none.
+        """Return the boundary of the paper's problem, or the fallback if it has no solution.
 
         It is solved with the positive class above. For scores that point the other way the paper
         bounds the errors of `score < threshold`; those of `score > threshold` may be up to 1.
@@ -196,63 +222,73 @@ class SupportRadius(ErrorCurve):
         if rule != Sum():
             raise InvalidInputError(
                 "`rule` must be 'sum' with the paper's curve, which minimises the sum of both "
-                f"errors, got {rule!r}. Leave out the rule, or the curve."
+                f"errors, but it is {rule!r}. Leave out the rule, or the curve."
             )
-        upright, sign = sample, 1.0
+        direction = 1.0
+        upright = sample
         if sample.is_reversed:
-            negative, positive = sample.negative.mirrored(), sample.positive.mirrored()
-            upright, sign = replace(sample, negative=negative, positive=positive), -1.0
-        problem, is_single = SupportProblem(upright, self), min(sample.n_samples) == 1
-        best = None if is_single else self.solver.solve(problem)
-        if best is None:
-            ends = problem.levels(np.array([0, problem.last]))
-            level, u, value = ends.take(0), (0.0, 0.0), np.inf
-            facing = level.mean if self.fallback == "means" else ends.edge[:, 1]
-            threshold = sign * float(facing[0] - facing[1]) / 2
-            if not isinstance(self.fallback, str):
-                threshold = float(sample.from_units(self.fallback))
-            same = sample.negative.median == sample.positive.median
-            status = Status.UNINFORMATIVE if same else Status.INFEASIBLE
-            status = Status.SINGLE_ROW if is_single else status
+            direction = -1.0
+            negative = sample.negative.mirrored()
+            upright = replace(sample, negative=negative, positive=sample.positive.mirrored())
+        problem = SupportProblem(upright, self)
+        has_single_row = min(sample.n_samples) == 1
+        optimum = None if has_single_row else self.solver.solve(problem)
+        if optimum is None:
+            return self._fall_back(sample, problem, direction)
+        level = optimum.level
+        threshold = direction * keep_clear(optimum.threshold, level)
+        geometry = self._describe(problem, level, optimum.u, direction)
+        if sample.is_reversed:
+            found = Found(threshold, (threshold, threshold), (1.0, 1.0), 2.0)
+            return Solution(found, Status.REVERSED, geometry=geometry)
+        removed = np.array(geometry.slack) / problem.n_samples
+        errors = np.minimum(1.0, class_error(level.n, geometry.deltas) + removed)
+        found = Found(threshold, (threshold, threshold), _pair(errors), optimum.loss)
+        if isinstance(self.solver, SLSQP):
+            status = Status.LOCAL
         else:
-            level, u, value, threshold = best
-            threshold = sign * _settle(threshold, level)
             status = Status.RELAXED if level.level > 0 else Status.OPTIMAL
-            status = status if isinstance(self.solver, Exact) else Status.LOCAL
-        n_samples, log_deltas = np.array(sample.n_samples), -0.5 * np.square(u)
-        deltas, removed = np.exp(log_deltas), n_samples - level.n.astype(int)
-        kept = [[level.low[0], level.high[0]], [-level.high[1], -level.low[1]]]
-        supports = np.sort(sign * np.array(kept))
-        geometry = SupportGeometry(
-            deltas=_pair(deltas),
-            log_deltas=_pair(log_deltas),
-            means=_pair(sign * level.mean * [1, -1]),
-            radii=_pair(level.radius),
-            confidence_radii=_pair(level.radius + level.step * (self.constant + np.array(u))),
-            supports=(_pair(supports[0]), _pair(supports[1])),
-            slack=_pair(removed),
-        )
-        errors = np.ones(2)
-        if best is not None and sample.is_reversed:
-            status, value = Status.REVERSED, 2.0
-        elif best is not None:
-            errors = np.minimum(1.0, class_error(level.n, deltas) + removed / n_samples)
-        found = Found(threshold, (threshold, threshold), _pair(errors), value)
         return Solution(found, status, geometry=geometry)
+
+    def _fall_back(
+        self, sample: ScoreSample, problem: SupportProblem, direction: float
+    ) -> Solution:
+        """Return the boundary for problems without a solution, which claims nothing."""
+        ends = problem.levels(np.array([0, problem.last]))
+        no_slack = ends.take(0)
+        if isinstance(self.fallback, str):
+            facing = no_slack.mean if self.fallback == "means" else ends.edge[:, 1]
+            threshold = direction * float(facing[0] - facing[1]) / 2
+        else:
+            threshold = float(sample.from_units(self.fallback))
+        if min(sample.n_samples) == 1:
+            status = Status.SINGLE_ROW
+        elif sample.negative.median == sample.positive.median:
+            status = Status.UNINFORMATIVE
+        else:
+            status = Status.INFEASIBLE
+        found = Found(threshold, (threshold, threshold), (1.0, 1.0), np.inf)
+        geometry = self._describe(problem, no_slack, (0.0, 0.0), direction)
+        return Solution(found, status, geometry=geometry)
+
+    def _describe(
+        self, problem: SupportProblem, level: Levels, u: Pair, direction: float
+    ) -> SupportGeometry:
+        """Return the paper's quantities at a level, in the order and direction of the scores."""
+        log_deltas = -0.5 * np.square(u)
+        kept = [[level.low[0], level.high[0]], [-level.high[1], -level.low[1]]]
+        supports = np.sort(direction * np.array(kept))
+        confidence_radii = level.radius + level.step * (self.constant + np.array(u))
+        return SupportGeometry(
+            deltas=_pair(np.exp(log_deltas)),
+            log_deltas=_pair(log_deltas),
+            means=_pair(direction * level.mean * [1, -1]),
+            radii=_pair(level.radius),
+            confidence_radii=_pair(confidence_radii),
+            supports=(_pair(supports[0]), _pair(supports[1])),
+            slack=_pair((problem.n_samples - level.n).astype(int)),
+        )
 
 
 def _pair(values: Any) -> Any:
     return tuple(values.tolist())
-
-
-def _settle(threshold: float, level: Levels) -> float:
-    """Keep a threshold clear of the edges between which it lies.
-
-    At an end of the constraint it falls on a kept score, and a rounding error would decide
-    on which side of the boundary that score stands.
-    """
-    low, high = float(level.edge[0]), -float(level.edge[1])
-    kept_range = float(max(level.high[0], -level.low[1]) - min(level.low[0], -level.high[1]))
-    clear = min(_CLEARANCE * kept_range, (high - low) / 4)
-    threshold = min(max(threshold, low + clear), high - clear)
-    return max(min(threshold, float(np.nextafter(high, -np.inf))), low)

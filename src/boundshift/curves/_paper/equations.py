@@ -1,4 +1,9 @@
-"""Equations of one slack level, as SLSQP needs them."""
+r"""The paper's equations for one slack level, numbered as printed.
+
+A level is given by its numbers of kept points :math:`N_1, N_2`, its steps :math:`a_1, a_2` and its
+free space :math:`C`; see the room's docstring. `docs/equations.md` shows each equation as printed
+and as computed here. The exact solution needs (6) only, SLSQP needs all of them.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +21,18 @@ def class_error(n: ArrayLike, delta: ArrayLike) -> FloatArray:
     return np.asarray((1.0 - delta) * (1.0 / (np.asarray(n, dtype=float) + 1.0)) + delta)
 
 
-def delta2_from_delta1(delta1: ArrayLike, step: Pair, space: float) -> FloatArray:
-    r"""Return the confidence left for class 2 (8), NaN where there is none.
+def u_of_delta(delta: ArrayLike) -> FloatArray:
+    r"""Return :math:`u = \sqrt{2 \ln 1/\delta}`."""
+    return np.asarray(np.sqrt(-2.0 * np.log(np.asarray(delta, dtype=float))))
 
-    The printed equation squares :math:`u_2 = (C - a_1 u_1)/a_2`. It returns a number even where
+
+def delta2_from_delta1(delta1: ArrayLike, step: Pair, space: float) -> FloatArray:
+    r"""Return the confidence left for class 2 (8), NaN if there is none.
+
+    The printed equation squares :math:`u_2 = (C - a_1 u_1)/a_2`. It returns a number even if
     :math:`u_2` is negative and the constraint cannot be met.
-    `step` holds :math:`a_1, a_2`, and `space` is :math:`C`.
     """
-    u2 = (space - step[0] * _u(delta1)) / step[1]
+    u2 = (space - step[0] * u_of_delta(delta1)) / step[1]
     return np.where(u2 >= 0, np.exp(-0.5 * u2 * u2), np.nan)
 
 
@@ -36,20 +45,17 @@ def delta2_gradient(delta1: ArrayLike, step: Pair, space: float) -> FloatArray:
     :math:`R_1/R_2`; finite differences refute it.
     """
     a1, a2 = step
-    u1 = _u(delta1)
+    u1 = u_of_delta(delta1)
     u2 = (space - a1 * u1) / a2
     return np.asarray(-u2 * a1 / a2 * np.exp(-0.5 * u2 * u2) / (u1 * np.asarray(delta1)))
 
 
 def loss(delta1: ArrayLike, n: Pair, step: Pair, space: float) -> FloatArray:
     """Return the sum of both classes' average errors on the constraint (6, 7)."""
-    return class_error(n[0], delta1) + class_error(n[1], delta2_from_delta1(delta1, step, space))
+    delta2 = delta2_from_delta1(delta1, step, space)
+    return class_error(n[0], delta1) + class_error(n[1], delta2)
 
 
 def loss_gradient(delta1: ArrayLike, n: Pair, step: Pair, space: float) -> FloatArray:
     r"""Return the derivative of the loss with respect to :math:`\delta_1` (9)."""
     return n[0] / (n[0] + 1.0) + n[1] / (n[1] + 1.0) * delta2_gradient(delta1, step, space)
-
-
-def _u(delta: ArrayLike) -> FloatArray:
-    return np.asarray(np.sqrt(-2.0 * np.log(np.asarray(delta, dtype=float))))

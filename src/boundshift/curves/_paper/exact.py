@@ -1,29 +1,28 @@
-"""The exact solution over all slack levels."""
+r"""The exact solution: the best of all slack levels, which solves Algorithm 1.
+
+Two bounds leave few levels to solve. A level costs at least its slack, which never gets cheaper
+with the points removed, so a look at some levels shows from which level on no level can win. And
+the division of the free space, which takes most of the time, is bounded by a few given shares.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from boundshift._typing import IntArray
 from boundshift.curves._paper.division import bound_loss, split_space
-from boundshift.curves._paper.levels import Levels, SupportProblem
-
-Pair = tuple[float, float]
+from boundshift.curves._paper.levels import Levels, Optimum, SupportProblem
 
 # Levels examined together, which bounds the memory.
 _CHUNK = 1 << 18
-
-
-class Optimum(NamedTuple):
-    """The best level, both :math:`u_i`, the loss, and the boundary in the sample's units."""
-
-    level: Levels
-    u: Pair
-    loss: float
-    threshold: float
+# Levels of a first look.
+_FIRST_LOOK = 1 << 9
+# Numbers of shares of the free space that bound a level, from a rough bound to a close one.
+_SHARES = (2, 9, 65)
+# Losses that differ by less than this share are equal up to rounding.
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -39,28 +38,50 @@ class Exact:
 
     def solve(self, problem: SupportProblem) -> Optimum | None:
         """Return the global optimum, or None if no level is feasible."""
-        best = _best_of(problem, np.array([0]), None)
-        if best is None or not problem.settings.stop_at_zero:
-            for first in range(0, problem.last + 1, _CHUNK):
-                levels = np.arange(first, min(first + _CHUNK, problem.last + 1))
-                best = _best_of(problem, levels, best)
+        best = best_of_levels(problem, np.array([0]))
+        if best is not None and problem.settings.stop_at_zero:
+            return best
+        last, reached = _look_ahead(problem)
+        for first in range(0, last + 1, _CHUNK):
+            level = np.arange(first, min(first + _CHUNK, last + 1))
+            best = best_of_levels(problem, level, best, reached)
         return best
 
 
-def _best_of(problem: SupportProblem, level: IntArray, best: Optimum | None) -> Optimum | None:
-    """Return the best of some levels and the best so far; bounds leave few levels to solve."""
+def best_of_levels(
+    problem: SupportProblem,
+    level: IntArray,
+    best: Optimum | None = None,
+    reached: float = np.inf,
+) -> Optimum | None:
+    """Return the best of some levels and the best so far, None if none of them is feasible.
+
+    `reached` is a loss that is known to be possible at some level.
+    """
     levels = problem.levels(level)
-    levels = levels.take(levels.feasible)
-    least = np.inf if best is None else best.loss
-    for n_shares in (2, 9, 65):
+    levels = levels.take(levels.feasible & (levels.constant <= reached * (1 + _ROUNDING)))
+    if best is not None:
+        reached = min(reached, best.loss)
+    for n_shares in _SHARES:
         lower, upper = bound_loss(levels.ratio, levels.weight, n_shares)
-        least = min(least, float((levels.constant + upper).min(initial=np.inf)))
-        levels = levels.take(levels.constant + lower <= least * (1 + 1e-13))
-    theta, u, losses = split_space(levels.ratio, levels.weight)
-    losses = levels.constant + losses
+        reached = min(reached, float((levels.constant + upper).min(initial=np.inf)))
+        levels = levels.take(levels.constant + lower <= reached * (1 + _ROUNDING))
+    theta, u, variable_loss = split_space(levels.ratio, levels.weight)
+    losses = levels.constant + variable_loss
     if not len(losses) or (best is not None and losses.min() >= best.loss):
         return best
     i = int(losses.argmin())
     at = levels.take(i)
     threshold = at.edge[0] + problem.settings.constant * at.step[0] + theta[i] * at.space
     return Optimum(at, (float(u[0, i]), float(u[1, i])), float(losses[i]), float(threshold))
+
+
+def _look_ahead(problem: SupportProblem) -> tuple[int, float]:
+    """Return a level beyond which none can win, and the smallest loss of some levels."""
+    n_levels = min(_FIRST_LOOK, problem.last + 1)
+    some: Levels = problem.levels(np.linspace(0, problem.last, n_levels).astype(np.intp))
+    feasible = some.take(some.feasible)
+    losses = feasible.constant + split_space(feasible.ratio, feasible.weight)[2]
+    reached = float(losses.min(initial=np.inf))
+    too_expensive = some.level[some.constant > reached * (1 + _ROUNDING)]
+    return int(too_expensive.min(initial=problem.last)), reached

@@ -1,4 +1,4 @@
-"""Slack: which points are removed, and what is kept."""
+"""Slack: which points each level removes, and what is kept of a class."""
 
 from __future__ import annotations
 
@@ -25,31 +25,29 @@ class Windows:
     """
 
     def __init__(self, scores: Scores, centre: Literal["median", "mean"]) -> None:
-        n = self.n = scores.n
-        if n > _MOST_ROWS and not scores.exact:
+        self.n = scores.n
+        if self.n > _MOST_ROWS and not scores.exact:
             raise InvalidInputError(
-                f"`curve` must not be the paper's where more than {_MOST_ROWS:,} rows of a class "
-                f"are read in passes, got {n:,}. Use 'blend', or a sample of the rows."
+                f"`curve` must not be the paper's if more than {_MOST_ROWS:,} rows of a class "
+                f"are read in passes, but there are {self.n:,}. Use 'blend', or a sample of the "
+                "rows."
             )
-        self.values = values = scores.at(np.arange(n))
+        self.values = scores.at(np.arange(self.n))
         # Offsets from a score in the middle keep their digits, however large the scores are.
         about = scores.mean if centre == "mean" else scores.median
-        self.reference = float(values[np.abs(values - about).argmin()])
-        offset = values - self.reference
-        low, high = offset[(n - 1) // 2], offset[n // 2]
-        from_centre = offset - (offset.mean() if centre == "mean" else low + (high - low) / 2)
-        first_high = int(np.searchsorted(from_centre, 0.0))
-        inward = np.concatenate([np.arange(n - 1, first_high - 1, -1), np.arange(first_high)])
-        distance = np.abs(from_centre)
-        middle_half = offset[3 * n // 4] - offset[n // 4]
-        # A low point is removed before a high one only if it is farther by more than the tie.
-        key = distance * (1 - _TIE)
-        key[first_high:] = distance[first_high:] * (1 + _TIE) + _TIE * middle_half
-        order = inward[np.argsort(-key[inward], kind="stable")]
+        self.reference = float(self.values[np.abs(self.values - about).argmin()])
+        offset = self.values - self.reference
+        if centre == "mean":
+            from_centre = offset - offset.mean()
+        else:
+            low = offset[(self.n - 1) // 2]
+            high = offset[self.n // 2]
+            from_centre = offset - (low + (high - low) / 2)
+        order, first_high = _order_of_removal(offset, from_centre)
         self._start = np.append(0, np.cumsum(order < first_high))
         # Summed from the middle outwards: no sum includes the points removed before it.
         self._sums = np.cumsum(offset[order[::-1]])
-        self._distance = np.append(0.0, np.cumsum(distance[order]))
+        self._distance = np.append(0.0, np.cumsum(np.abs(from_centre)[order]))
 
     def keep(self, removed: IntArray) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
         """Return what is kept after numbers of points have been removed.
@@ -57,9 +55,28 @@ class Windows:
         These are the smallest and the largest kept score, how far the mean of the kept scores lies
         above the reference, and the sum of the removed points' distances from the centre.
         """
-        start, n = self._start[removed], self.n - removed
-        ends = self.values[start], self.values[start + n - 1]
-        return *ends, self._sums[n - 1] / n, self._distance[removed]
+        start = self._start[removed]
+        n = self.n - removed
+        low = self.values[start]
+        high = self.values[start + n - 1]
+        return low, high, self._sums[n - 1] / n, self._distance[removed]
+
+
+def _order_of_removal(offset: FloatArray, from_centre: FloatArray) -> tuple[IntArray, int]:
+    """Return the points from the first to be removed to the last, and the first above the centre.
+
+    The points are sorted by their score.
+    """
+    n = len(offset)
+    first_high = int(np.searchsorted(from_centre, 0.0))
+    # Both sides from the outside inwards, so that a stable sort removes the high one of a tie.
+    inward = np.concatenate([np.arange(n - 1, first_high - 1, -1), np.arange(first_high)])
+    middle_half = offset[3 * n // 4] - offset[n // 4]
+    # A low point is removed before a high one only if it is farther by more than the tie.
+    key = np.abs(from_centre)
+    key[:first_high] *= 1 - _TIE
+    key[first_high:] = key[first_high:] * (1 + _TIE) + _TIE * middle_half
+    return inward[np.argsort(-key[inward], kind="stable")], first_high
 
 
 def proportional_path(n_samples: tuple[int, int]) -> IntArray:
@@ -77,14 +94,16 @@ def proportional_path(n_samples: tuple[int, int]) -> IntArray:
 def sequential_path(n_samples: tuple[int, int]) -> IntArray:
     """Return the points removed (negative, positive) at each level, one point after the other.
 
-    The class that has lost the smaller share is next. Where both shares are equal the class that
+    The class that has lost the smaller share is next. If both shares are equal, the class that
     lost the last point goes on, the negative one at the start: the order of the authors' code.
     """
-    (negative, positive), most = n_samples, [max(n - 2, 0) for n in n_samples]
-    i = np.arange(most[1])
+    negative, positive = n_samples
+    most_negative = max(negative - 2, 0)
+    most_positive = max(positive - 2, 0)
+    i = np.arange(most_positive)
     # The larger class loses the last point before a tie; classes of one size take turns.
     goes_on = i % 2 == 1 if negative == positive else (i > 0) & (negative < positive)
-    share = np.concatenate([np.arange(most[0]) * positive, i * negative])
-    rank = np.concatenate([np.ones(most[0]), np.where(goes_on, 0, 2)])
-    of_negative = np.append(0, np.cumsum(np.lexsort((rank, share)) < most[0]))
+    share = np.concatenate([np.arange(most_negative) * positive, i * negative])
+    rank = np.concatenate([np.ones(most_negative), np.where(goes_on, 0, 2)])
+    of_negative = np.append(0, np.cumsum(np.lexsort((rank, share)) < most_negative))
     return np.stack([of_negative, np.arange(len(of_negative)) - of_negative])
