@@ -22,7 +22,6 @@ from boundshift._typing import BoolArray, FloatArray
 from boundshift._validation import as_known_scores
 from boundshift._words import boundary_html, summary_text
 from boundshift.curves import ErrorCurve
-from boundshift.curves._base import ConfidenceCurve
 from boundshift.curves._paper import SupportGeometry
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Floors, Rule
@@ -147,7 +146,7 @@ class Boundary(Record):
     @property
     def guaranteed(self) -> bool | None:
         """Whether all floors are guaranteed; None if the rule or the curve guarantees nothing."""
-        if not (isinstance(self.rule, Floors) and isinstance(self.curve, ConfidenceCurve)):
+        if not self.rule.guarantees(self.curve.delta):
             return None
         return self.status not in (Status.UNMET, Status.NOT_GUARANTEED)
 

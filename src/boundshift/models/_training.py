@@ -27,12 +27,10 @@ from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import _check_method_params, check_is_fitted
 
 from boundshift._boundary import check_row_cost, choose_claims
-from boundshift._promises.planning import rows_needed
 from boundshift._typing import FloatArray, IndexArray
 from boundshift._validation import as_column, as_row_cost, as_weights, find_distinct, order_labels
-from boundshift.curves import ClopperPearson, ErrorCurve, SupportRadius
-from boundshift.curves._base import ConfidenceCurve
-from boundshift.curves._floors import start_of
+from boundshift.curves import ClopperPearson, ErrorCurve
+from boundshift.curves._sequence import start_of
 from boundshift.exceptions import InvalidInputError
 from boundshift.models._scoring import (
     MeanOfModels,
@@ -57,6 +55,8 @@ MANY_RARE_ROWS = 100
 # A tree's scores have few distinct values, the mean of several trees has more. Where to cut those
 # shows only if the rows that decide are scored by a mean too, so the folds are repeated.
 _FEW_VALUES, _REPEATS, _MOST_ROWS_TO_REPEAT = 10, 5, 10_000
+# Rows that are as good as any number, for where a sequence of tests starts.
+_MANY_ROWS = 10**9
 # Share of the rows that is held out: not too little for the boundary, nor too much for the model.
 _LEAST_SHARE, _MOST_SHARE = 0.2, 0.5
 _WEIGHT = "sample_weight"
@@ -174,7 +174,7 @@ def route_fit(clf: Any, y: NDArray[Any], given: dict[str, Any]) -> FitParameters
                 "y == label to tell one from the rest."
             )
     by_class = isinstance(rule, ClassRule) and n_classes > 2
-    if weights is not None and (by_class or isinstance(curve, ConfidenceCurve | SupportRadius)):
+    if weights is not None and (by_class or not curve.accepts_weights):
         counting = repr(rule) if by_class else f"the curve {curve.name!r}"
         raise InvalidInputError(
             f"`sample_weight` must be left out with {counting}, which counts rows, got weights. "
@@ -203,7 +203,7 @@ def _find_weights(fit_params: Mapping[str, Any], n_rows: int) -> FloatArray | No
 
 def is_promise(curve: ErrorCurve, rule: Rule) -> bool:
     """Return whether floors are to hold with high probability, not as estimates."""
-    return isinstance(rule, Floors) and isinstance(curve, ConfidenceCurve)
+    return isinstance(rule, Floors) and curve.delta is not None
 
 
 def counts_groups(curve: ErrorCurve, rule: Rule) -> bool:
@@ -222,27 +222,29 @@ def can_promise(demand: Demand) -> bool:
 
 
 def find_demands(curve: ErrorCurve, rule: Rule, counts: Mapping[Any, int]) -> list[Demand] | None:
-    """Return what each promised floor takes, None if nothing is promised.
+    """Return what each guarantee takes, None if there is none.
 
     A good number of rows shows half of the errors that the floor allows. `counts` has the rows of
     each class, the negative class first.
     """
-    if isinstance(rule, ClassFloors):
-        risk = 1.0 - rule.confidence
-        floors = [(floor, counts[label]) for label, floor in rule.recall.items()]
-    elif isinstance(rule, Floors) and isinstance(curve, ConfidenceCurve):
-        risk = curve.delta / len(rule.guaranteed)
-        negative, positive = counts.values()
-        rows = {"recall": positive, "specificity": negative, "precision": positive, "npv": negative}
-        asked = rule.asked | {"flagged": 1.0 - rule.asked.get("flagged", 0.0)}
-        floors = [(asked[n], rows.get(n, negative + positive)) for n in rule.guaranteed]
-    else:
+    guarantees = rule.guarantees(curve.delta)
+    if not guarantees:
         return None
-    if any(floor >= 1.0 for floor, _ in floors):
+    if any(guarantee.error_rate <= 0.0 for guarantee in guarantees):
         return [(math.inf, math.inf, 1)]
+    rows = counts
+    if not isinstance(rule, ClassFloors):
+        negative, positive = counts.values()
+        rows = {
+            "recall": positive,
+            "specificity": negative,
+            "precision": positive,
+            "npv": negative,
+            "flagged": negative + positive,
+        }
     return [
-        (rows_needed(1.0 - floor, 1.0 - risk), start_of(floor, risk, 10**9), n)
-        for floor, n in floors
+        (each.rows_needed, start_of(1.0 - each.error_rate, each.delta, _MANY_ROWS), rows[each.rate])
+        for each in guarantees
     ]
 
 

@@ -113,6 +113,7 @@ class SupportRadius(ErrorCurve):
     """
 
     name = "support"
+    accepts_weights = False
     claim = Claim.NOMINAL
     default_rule = Sum()
 
