@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
+from scipy.special import logit
+from sklearn.datasets import make_classification
 from sklearn.inspection import DecisionBoundaryDisplay
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict, train_test_split
@@ -61,6 +63,42 @@ def clinic() -> Clinic:
     left_out = cross_val_predict(model, X_train, y_train, cv=5, method="decision_function")
     fresh = model.fit(X_train, y_train).decision_function(X_test)
     return Clinic(y_train, left_out, y_test, fresh)
+
+
+def draw_hero(ax: Any) -> None:
+    """Draw test scores of both classes, the model's own threshold and the new one."""
+    X, y = make_classification(10_000, weights=[0.95], class_sep=0.7, random_state=1)
+    classifier = BoundShiftClassifier(LogisticRegression()).fit(X[:5000], y[:5000])
+    probabilities = classifier.positive_scores(X[5000:])
+    y_test = y[5000:]
+    scores = logit(probabilities)
+    bins = np.linspace(-7.5, 4, 47)
+    for label, name in ((0, "negatives"), (1, "positives")):
+        own = scores[y_test == label]
+        weights = np.full(len(own), 100 / len(own))
+        caption = f"{len(own):,} {name}"
+        ax.hist(own, bins, weights=weights, color=COLOURS[label], alpha=0.55, label=caption)
+    top = 1.42 * ax.get_ylim()[1]
+    old = 0.0
+    new = float(logit(classifier.threshold_))
+    for threshold, title, line, colour, side in (
+        (old, "model alone", "--", "0.35", "left"),
+        (new, "boundshift", "-", "black", "right"),
+    ):
+        missed = 100 * np.mean(scores[y_test == 1] <= threshold)
+        flagged = 100 * np.mean(scores[y_test == 0] > threshold)
+        place = threshold + (0.12 if side == "left" else -0.12)
+        price = f"misses {missed:.0f} of 100 positives\nflags {flagged:.0f} of 100 negatives"
+        text = {"ha": side, "va": "top", "color": colour}
+        ax.axvline(threshold, linestyle=line, color=colour, linewidth=1.8)
+        ax.text(place, 0.97 * top, title, weight="bold", **text)
+        ax.text(place, 0.905 * top, price, **text)
+    arrow = {"arrowstyle": "-|>", "color": "black", "linewidth": 1.6}
+    ax.annotate("", (new, 0.62 * top), (old, 0.62 * top), arrowprops=arrow)
+    ax.set(xlabel="score of the model (log-odds)", ylabel="percent of the class")
+    ax.set(xlim=(-7.5, 4), ylim=(0, top))
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(loc="center left", bbox_to_anchor=(0, 0.45), frameon=False)
 
 
 def draw_boundary(ax: Any) -> None:
@@ -180,6 +218,7 @@ def report() -> str:
 
 
 FIGURES = {
+    "hero": (draw_hero, (8.0, 3.6)),
     "boundary": (draw_boundary, (7.2, 5.4)),
     "decision": (draw_decision, (9.0, 5.0)),
     "ties": (draw_ties, (7.2, 3.2)),

@@ -14,9 +14,6 @@ README = read("../README.md")
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
 
 
-def test_the_readme_is_one_screen():
-    assert len(README.split()) <= 650
-
 
 def test_every_python_block_of_the_readme_runs(capsys):
     run("".join(blocks(README)), "README.md")
