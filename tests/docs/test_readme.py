@@ -14,7 +14,6 @@ README = read("../README.md")
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
 
 
-
 def test_every_python_block_of_the_readme_runs(capsys):
     run("".join(blocks(README)), "README.md")
     assert capsys.readouterr().out == blocks(README, "text")[0]
