@@ -110,7 +110,7 @@ def test_lanes_of_the_paper_show_the_rows_kept():
     p[:40] = 0.0
     found = find(y, p, curve="paper")
     sample = ScoreSample.from_labels(y, p)
-    lanes = make_lanes(found, (sample.negative.positions, sample.positive.positions))
+    lanes = make_lanes(found, (sample.negative.value, sample.positive.value))
     given_up = tuple(int((~lane.solid).sum()) for lane in lanes)
     assert given_up == found.geometry.slack
     assert all(0 <= place <= 1 for lane in lanes for place in lane.bar)

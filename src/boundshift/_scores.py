@@ -45,16 +45,14 @@ class Scores:
 
     value: FloatArray
     count: NDArray[Any] | None = None  # numbers of rows, or weights if floats; None: one row each
-    ends: tuple[FloatArray, FloatArray] | None = None  # of bins; None: every score is known
 
     def __post_init__(self) -> None:
-        low, high = self.ends or (self.value, self.value)
-        has_rows, self.is_weighted = len(low) > 0, False
-        self.n: Any = len(low)  # number of rows, or the sum of their weights
+        has_rows, self.is_weighted = len(self.value) > 0, False
+        self.n: Any = len(self.value)  # number of rows, or the sum of their weights
         if self.count is not None:
             self.n, self.is_weighted = self._before[-1].item(), self.count.dtype.kind == "f"
-        self.minimum = float(low[0]) if has_rows else math.nan
-        self.maximum = float(high[-1]) if has_rows else math.nan
+        self.minimum = float(self.value[0]) if has_rows else math.nan
+        self.maximum = float(self.value[-1]) if has_rows else math.nan
         self._rounding = _ROUNDING + _SUM_ROUNDING * float(self.n)
 
     @cached_property
@@ -62,15 +60,6 @@ class Scores:
         """Count before each entry, and of all at the end."""
         assert self.count is not None
         return np.concatenate([np.zeros(1, self.count.dtype), np.cumsum(self.count)])
-
-    @property
-    def exact(self) -> bool:
-        return self.ends is None or bool((self.ends[0] == self.ends[1]).all())
-
-    @property
-    def positions(self) -> FloatArray:
-        """Scores at which the count may change."""
-        return self.value
 
     def _mean(self, amounts: FloatArray, rows: float) -> float:
         return float(amounts.sum() if self.count is None else self.count @ amounts) / rows
@@ -116,7 +105,7 @@ class Scores:
         return np.asarray(self.value[np.minimum(entry, len(self.value) - 1)])
 
     def points(self) -> tuple[FloatArray, NDArray[Any] | None]:
-        """Return the known scores and their counts; None counts each once."""
+        """Return the scores and their counts; None counts each once."""
         return self.value, self.count
 
     def binned(self, low: float, high: float, cell: float) -> FloatArray:
@@ -145,11 +134,7 @@ class Scores:
 
     def mirrored(self) -> Scores:
         count = None if self.count is None else self.count[::-1]
-        ends = None if self.ends is None else (-self.ends[1][::-1], -self.ends[0][::-1])
-        return Scores(-self.value[::-1], count, ends)
-
-    def request_exact(self, positions: FloatArray) -> None:
-        """Ask for the scores around positions that decide; here every score is known."""
+        return Scores(-self.value[::-1], count)
 
     def between(self, low: float, high: float) -> FloatArray:
         """Return the least and the largest score strictly between two, or an empty array."""
@@ -412,10 +397,9 @@ class ScoreSample:
         """Carry a boundary to the units of the given scores, with every score on its side."""
         low, high = self.extremes[0] - self.spread, self.extremes[1] + self.spread
         for scores in self.classes:
-            least, most = scores.ends or (scores.value, scores.value)
             k = int(np.searchsorted(scores.value, value, side="right"))
-            low = max(low, float(most[k - 1])) if k else low
-            high = min(high, float(least[k])) if k < len(least) else high
+            low = max(low, float(scores.value[k - 1])) if k else low
+            high = min(high, float(scores.value[k])) if k < len(scores.value) else high
         if self.log_odds is None:
             return settle(float(value), low, high)
         threshold = self.log_odds.to_threshold(value)

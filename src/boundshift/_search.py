@@ -68,13 +68,12 @@ def _flat(least: float) -> float:
 
 def gap_edges(sample: ScoreSample) -> FloatArray:
     """Return the distinct scores and one place beyond either end: gap k is between k and k + 1."""
-    merged = np.concatenate([sample.negative.positions, sample.positive.positions])
+    merged = np.concatenate([sample.negative.value, sample.positive.value])
     merged.sort(kind="stable")  # quick, as it merges two sorted runs
     distinct = merged[np.append(True, merged[1:] > merged[:-1])]
     beyond = (sample.spread or abs(distinct[0]) or 1.0) / sum(sample.n_samples)
-    # A position may stand for scores below it, and the step may be less than one double.
-    first = min(distinct[0], sample.extremes[0])
-    first = min(first - beyond, np.nextafter(first, -np.inf))
+    # The step may be less than one double.
+    first = min(distinct[0] - beyond, np.nextafter(distinct[0], -np.inf))
     return np.concatenate([[first], distinct, [distinct[-1] + beyond]])
 
 
@@ -135,7 +134,7 @@ def search_gaps(
         )
     runs = np.split(lowest, np.flatnonzero(np.diff(lowest) > 1) + 1)
     widest = max(runs, key=lambda run: edges[run[-1] + 1] - edges[run[0]])
-    low, high, deciding = int(widest[0]), int(widest[-1]), first
+    low, high = int(widest[0]), int(widest[-1])
     allowed, towards = rule.tolerance_towards(sizes)
     if allowed and towards:
         # Walk to the last gap before the rule first exceeds the best value by the tolerance.
@@ -153,15 +152,6 @@ def search_gaps(
         if smooth:
             wrong = sizes[favoured] * errors(at[way])[favoured]
         low = high = int(way[np.argmax(wrong <= wrong[-1] + (_HALF_A_ROW if smooth else 0))])
-        # Inside a cell of scores the rule may exceed the value.
-        crossed = np.minimum(way[1:], way[:-1])
-        beside = np.clip(np.add.outer([way[-1], low], [-1, 0, 1]).ravel(), 0, last_gap)
-        doubted = crossed[bound(crossed + 1, crossed) > most]
-        deciding = np.concatenate([first, beside, doubted])
-    # A position may stand for scores below it, so the gaps on both its sides bound it.
-    for rows in {sample, everyone or sample}:
-        rows.negative.request_exact(edges[deciding + 1])
-        rows.positive.request_exact(edges[deciding + 1])
     start, stop = float(edges[low]), float(edges[high + 1])
     return _found(errors, rule, sample, middle(start, stop), start, stop)
 

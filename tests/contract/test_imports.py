@@ -3,12 +3,14 @@
 import ast
 import subprocess
 import sys
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 import boundshift
+from boundshift._scores import Scores
 
 ROOT = Path(boundshift.__file__).parent
 
@@ -107,6 +109,11 @@ def test_arrows_point_down(room):
     ours = {name for name in imported_by(room) if name.split(".")[0] == "boundshift"}
     assert "boundshift" not in ours, "a name is imported from its own room, not from the door"
     assert {room_of(name) for name in ours} <= {*ROOMS[: ROOMS.index(room) + 1]}
+
+
+def test_scores_of_the_core_are_values_and_counts():
+    """Reading in passes needs nothing more, since it hands over a sample."""
+    assert [field.name for field in fields(Scores)] == ["value", "count"]
 
 
 def test_every_module_has_a_room():

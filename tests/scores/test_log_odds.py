@@ -32,7 +32,7 @@ def test_a_threshold_decides_every_row_as_its_log_odds_do(values, value):
     p = np.array(values)
     decided = sample_of(p, p).on_scale("auto")
     if decided.log_odds is not None:
-        log_odds = decided.negative.positions
+        log_odds = decided.negative.value
         threshold = decided.log_odds.to_threshold(value)
         np.testing.assert_array_equal(np.sort(p) > threshold, log_odds > value)
 
@@ -43,8 +43,8 @@ def test_a_threshold_at_a_row_leaves_the_row_negative(values, data):
     decided = sample_of(p, p).on_scale("auto")
     if decided.log_odds is not None:
         row = data.draw(st.integers(0, len(p) - 1))
-        at = decided.negative.positions[row]
-        np.testing.assert_array_equal(p > decided.to_threshold(at), decided.negative.positions > at)
+        at = decided.negative.value[row]
+        np.testing.assert_array_equal(p > decided.to_threshold(at), decided.negative.value > at)
 
 
 @given(
@@ -56,7 +56,7 @@ def test_a_given_threshold_finds_its_place_among_the_log_odds(hundredths, thresh
     decided = sample_of(p, p).on_scale("auto")
     if decided.log_odds is not None:
         place = decided.from_units(threshold)
-        np.testing.assert_array_equal(decided.negative.positions > place, p > threshold)
+        np.testing.assert_array_equal(decided.negative.value > place, p > threshold)
 
 
 def test_exact_zeros_and_ones_stand_half_the_odds_beyond_the_others():

@@ -196,7 +196,7 @@ def _resample(
     thresholds = np.empty(n_resamples)
     for k in range(n_resamples):
         negative, positive = (draw(random) for draw in draws)
-        drawn = np.concatenate([negative.positions, positive.positions])
+        drawn = np.concatenate([negative.value, positive.value])
         kept = np.intersect1d(atoms, drawn)  # A rare atom may not be drawn.
         resampled = replace(sample, negative=negative, positive=positive, given_atoms=kept)
         thresholds[k] = curve.solve(resampled, rule).found.threshold
@@ -210,7 +210,7 @@ def _draw_bins(
 
     Noise moves no score that repeats, and no other one across such a score.
     """
-    values, n = scores.positions, scores.n
+    values, n = scores.value, scores.n
     ranks = np.linspace(0, n - 1, _BINS).astype(np.int64)
     equal = np.linspace(values[0], values[-1], _BINS)
     edges = np.concatenate([equal, values[ranks], atoms, np.nextafter(atoms, np.inf)])
@@ -243,5 +243,5 @@ def _draw_bins(
 
 def _draw_rows(scores: Scores, size: int, noise: float, random: np.random.Generator) -> Scores:
     """Draw rows, with noise."""
-    chosen = random.choice(scores.positions, size)
+    chosen = random.choice(scores.value, size)
     return Scores(np.sort(chosen + noise * random.normal(size=size) if noise else chosen))

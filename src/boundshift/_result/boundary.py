@@ -216,12 +216,10 @@ class Boundary(Record):
         return self.n_samples[0] > 0 or isinstance(self.labels[1], bool | np.bool_)
 
     def _was_chosen_on_sample(self, sample: ScoreSample) -> bool:
-        """Return whether some rows of a sample chose the boundary; of cells, whether all did."""
+        """Return whether some rows of a sample chose the boundary."""
         rows = self.chosen_on
         if rows is None:
             return False
-        if not all(scores.exact for scores in sample.classes):
-            return rows.have_summary_of(sample)
         values = [given_values(scores, sample.log_odds) for scores in sample.classes]
         scores = [np.repeat(v, row_counts(c)) for v, c in zip(values, sample.classes, strict=True)]
         is_positive = np.repeat([False, True], [len(part) for part in scores])

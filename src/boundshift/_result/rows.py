@@ -81,7 +81,6 @@ class ChoosingRows:
     def of(cls, sample: ScoreSample) -> ChoosingRows:
         """Return the summary of a sample; scores on log-odds are carried back."""
         least, most = (sample.to_units(end) for end in sample.extremes)
-        is_known = all(scores.exact for scores in sample.classes)
         n_rows = []
         n_inside = []
         hashes = []
@@ -92,7 +91,7 @@ class ChoosingRows:
             is_inside = (values >= 0.0) & (values <= 1.0)
             n_rows.append(int(counts.sum()))
             n_inside.append(int(counts[is_inside].sum()))
-            text, limit = _write_hashes(values, counts) if is_known else ("", 0)
+            text, limit = _write_hashes(values, counts)
             hashes.append(text)
             below.append(limit)
         return cls(
@@ -262,7 +261,7 @@ def given_values(scores: Scores, log_odds: LogOdds | None) -> FloatArray:
 
 def row_counts(scores: Scores) -> NDArray[np.int64]:
     """Return how many rows each entry stands for; a weighted entry is one row."""
-    if scores.count is None or (scores.is_weighted and scores.ends is None):
+    if scores.count is None or scores.is_weighted:
         return np.ones(len(scores.value), dtype=np.int64)
     return np.asarray(scores.count).astype(np.int64)
 

@@ -17,12 +17,11 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import bdtr
 
 from boundshift._scores import ScoreSample
 from boundshift._search import Found, gap_edges
 from boundshift._typing import BoolArray, FloatArray, IntArray
-from boundshift.curves._sequence import Doubt, largest_floor, pass_in_order
+from boundshift.curves._sequence import largest_floor, pass_in_order
 from boundshift.curves._sequence import start_of as start_of
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.rules._binary import frequencies
@@ -47,8 +46,6 @@ def search_estimates(bound: Bound, rule: Floors, sample: ScoreSample) -> Found:
     weights = frequencies(rule.prevalence, gaps.n_samples)
     alarms = bound(gaps.alarms, negative)
     reached = reached_rates(alarms, bound(gaps.misses, positive), weights)
-    fewest = reached_rates(alarms, bound(gaps.most_misses, positive), weights)
-    reached["flagged"] = fewest["flagged"]
     shortfalls = {name: missed_by(name, limit, reached[name]) for name, limit in rule.asked.items()}
     place = gaps.find(rule, bound, total_shortfall(shortfalls))
     low, high = gaps.ends(place)
@@ -141,7 +138,6 @@ class _SequenceTest:
     guarantee: Guarantee
     wrong: IntArray
     n: IntArray
-    doubt: Doubt | None
     is_backward: bool = False
 
     @property
@@ -154,7 +150,7 @@ class _SequenceTest:
         shown = np.zeros(len(self.n))
         largest = 0.0
         if limit < 1.0:
-            largest = largest_floor(self.wrong, self.n, limit, delta, self.doubt)
+            largest = largest_floor(self.wrong, self.n, limit, delta)
         for lower in np.round(largest * np.arange(1, _STEPS + 1) / _STEPS, 4).tolist():
             if lower > 0.0:
                 shown[self._passes(lower)] = lower
@@ -164,7 +160,7 @@ class _SequenceTest:
         return np.where(self.passed, 0.0, short)
 
     def _passes(self, floor: float) -> BoolArray:
-        return pass_in_order(self.wrong, self.n, floor, self.guarantee.delta, doubt=self.doubt)
+        return pass_in_order(self.wrong, self.n, floor, self.guarantee.delta)
 
 
 def _make_tests(
@@ -175,7 +171,7 @@ def _make_tests(
     weights = frequencies(rule.prevalence, gaps.n_samples)
     tests: dict[str, _FloorTest] = {}
     if rule.flagged is not None:  # as a budget, unless it is guaranteed
-        counted = reached_rates(gaps.alarms / negative, gaps.most_misses / positive, weights)
+        counted = reached_rates(gaps.alarms / negative, gaps.misses / positive, weights)
         tests["flagged"] = _RateTest("flagged", rule.flagged, counted["flagged"])
     for guarantee in guarantees:
         name = guarantee.rate
@@ -188,7 +184,7 @@ def _make_tests(
             tests[name] = _RateTest(name, guarantee.limit, worst[name])
         elif name == "flagged":
             n = negative + positive
-            tests[name] = _CountTest(guarantee, gaps.flagged(fewest=True), n, clopper_pearson)
+            tests[name] = _CountTest(guarantee, gaps.flagged, n, clopper_pearson)
         elif name == "precision":
             tests[name] = _test_precision(guarantee, gaps)
         else:
@@ -205,24 +201,21 @@ def _worst_rates(gaps: _Gaps, delta: float, weights: tuple[float, float]) -> dic
 
     alarms = band(gaps.alarms, negative)
     worst = reached_rates(alarms, band(gaps.misses, positive), weights)
-    most_hits = band(positive - gaps.most_misses, positive)
+    most_hits = band(positive - gaps.misses, positive)
     worst["flagged"] = reached_rates(alarms, 1.0 - most_hits, weights)["flagged"]
     return worst
 
 
 def _test_precision(guarantee: Guarantee, gaps: _Gaps) -> _FloorTest:
-    doubt = gaps.doubt(gaps.most_alarms, gaps.flagged(most=True))
-    return _SequenceTest(guarantee, gaps.alarms, gaps.flagged(), doubt)
+    return _SequenceTest(guarantee, gaps.alarms, gaps.flagged)
 
 
 def _test_npv(guarantee: Guarantee, gaps: _Gaps) -> _FloorTest:
     # The boundary stands on a score, which is not among those below it: one row less.
     rows = sum(gaps.n_samples) - 1
-    below = np.maximum(rows - gaps.flagged(), 0)[::-1]
-    fewest = np.maximum(rows - gaps.flagged(most=True), 0)[::-1]
-    doubt = gaps.doubt(np.minimum(gaps.most_misses[::-1], fewest), fewest, -1)
+    below = np.maximum(rows - gaps.flagged, 0)[::-1]
     misses = np.minimum(gaps.misses[::-1], below)
-    return _SequenceTest(guarantee, misses, below, doubt, is_backward=True)
+    return _SequenceTest(guarantee, misses, below, is_backward=True)
 
 
 def _interpolate(bound: Bound, wrong: Any, n: int, *, is_upper: bool = False) -> FloatArray:
@@ -244,37 +237,19 @@ def _interpolate(bound: Bound, wrong: Any, n: int, *, is_upper: bool = False) ->
 
 
 class _Gaps:
-    """Every gap between neighbouring scores, each flagging more rows than the one before it.
-
-    In passes, an entry that is `inner` stands for all gaps inside a cell. Its `alarms` and
-    `misses` are the least that one of these may have, `most_alarms` and `most_misses` the most. So
-    a test that it fails, each of them fails. If it may decide, the cell is looked into.
-    """
+    """Every gap between neighbouring scores, each flagging more rows than the one before it."""
 
     def __init__(self, sample: ScoreSample) -> None:
         edges = gap_edges(sample)[::-1]
-        low = edges[1:]
-        alarms, misses = sample.count_wrong(low)
-        classes = sample.negative, sample.positive
-        # A gap ends at the top of a cell, and the next one begins below it.
-        tops = [c.ends[1][c.ends[0] < c.ends[1]] for c in classes if c.ends is not None]
-        cell = np.flatnonzero(np.isin(low[:-1], np.concatenate([*tops, np.empty(0)])))
-        order = np.argsort(np.append(np.arange(len(low)), cell + 0.5), kind="stable")
+        self._low = edges[1:]
+        self._high = edges[:-1]
         self.n_samples = sample.n_samples
-        self._classes = classes
-        self._low = np.append(low, low[cell])[order]
-        self._high = np.append(edges[:-1], low[cell])[order]
-        self.alarms = np.append(alarms, alarms[cell])[order]
-        self.misses = np.append(misses, misses[cell + 1])[order]
-        self.most_alarms = np.append(alarms, alarms[cell + 1])[order]
-        self.most_misses = np.append(misses, misses[cell])[order]
-        self._inner = order >= len(low)
+        self.alarms, self.misses = sample.count_wrong(self._low)
 
-    def flagged(self, *, fewest: bool = False, most: bool = False) -> IntArray:
-        """Return the rows above each gap, or the fewest or most that there may be."""
-        misses = self.most_misses if fewest or most else self.misses
-        alarms = self.most_alarms if most else self.alarms
-        return self.n_samples[1] - misses + alarms
+    @property
+    def flagged(self) -> IntArray:
+        """Rows above each gap."""
+        return self.n_samples[1] - self.misses + self.alarms
 
     def ends(self, place: int) -> tuple[float, float]:
         """Return the scores at both ends of a gap."""
@@ -282,21 +257,12 @@ class _Gaps:
 
     def find(self, rule: Floors, bound: Bound, shortfall: FloatArray) -> int:
         """Return the best of the gaps that fall short of nothing, or the nearest gap."""
-        values = shortfall
         met = shortfall <= 0.0
+        if not met.any():
+            return int(np.argmin(shortfall))
         n = self.n_samples
-        if met.any():
-            alarms, misses = bound(self.alarms, n[0]), bound(self.misses, n[1])
-            values = rule.objective.value(alarms, misses, n)
-            if self._inner.any():  # a share flagged to maximise grows with the alarms
-                most = bound(self.most_alarms, n[0])
-                values = np.minimum(values, rule.objective.value(most, misses, n))
-            values = np.where(met, values, np.inf)
-        place = int(np.argmin(np.where(self._inner, np.inf, values)))
-        is_before = np.arange(len(values)) < place
-        better = (values < values[place]) | ((values == values[place]) & is_before)
-        self._ask(np.append(self._low[self._inner & better], self.ends(place)))
-        return place
+        values = rule.objective.value(bound(self.alarms, n[0]), bound(self.misses, n[1]), n)
+        return int(np.argmin(np.where(met, values, np.inf)))
 
     def found_at(self, place: int, rule: Floors, bound: Bound, threshold: float) -> Found:
         """Return a threshold inside a gap as the result of a search."""
@@ -305,26 +271,3 @@ class _Gaps:
         positive = bound(self.misses[[place]], n[1])
         value = float(rule.objective.value(negative, positive, n)[0])
         return Found(threshold, self.ends(place), (float(negative[0]), float(positive[0])), value)
-
-    def doubt(self, wrong: IntArray, n: IntArray, step: int = 1) -> Doubt | None:
-        """Return how a sequence of tests asks for cells, given the worst counts inside them.
-
-        None if every score is known.
-        """
-        rows = np.flatnonzero(self._inner[::step])
-        edges = self._low[::step][rows]
-
-        def ask(all_n: IntArray, places: Sequence[int], level: Any, floor: float) -> None:
-            started = np.searchsorted(places, all_n, side="right")
-            self._ask(edges[started[rows + 1] > started[rows - 1]])
-            if level is not None:
-                own = level[rows]
-                worst = bdtr(wrong[rows], n[rows], 1.0 - floor)
-                self._ask(edges[(own > 0) & (worst > own)])
-
-        return ask if len(rows) else None
-
-    def _ask(self, edges: FloatArray) -> None:
-        """Ask for the cells that end at some edges of gaps."""
-        for scores in self._classes:
-            scores.request_exact(edges)

@@ -31,17 +31,14 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 from scipy.special import bdtr
 
-from boundshift._typing import BoolArray, FloatArray, IntArray
+from boundshift._typing import BoolArray, IntArray
 from boundshift.rules._guarantee import Guarantee
-
-Doubt = Callable[[IntArray, Sequence[int], FloatArray | None, float], None]
-"""Asks for the cells in which a sequence of tests may start, or passes without being sure."""
 
 # Precision of the largest floor that passes.
 _NEAR = 1e-4
@@ -88,7 +85,6 @@ def pass_in_order(
     floor: float,
     delta: float,
     places: Sequence[int] | None = None,
-    doubt: Doubt | None = None,
 ) -> BoolArray:
     """Return the boundaries at which the share right meets the floor, jointly with 1 − delta.
 
@@ -109,21 +105,15 @@ def pass_in_order(
         level[start:stop] = at
         if stop < end:
             at = 0.0
-    if doubt is not None:
-        doubt(n, places, level, floor)
     return level > 0
 
 
-def largest_floor(
-    wrong: IntArray, n: IntArray, floor: float, delta: float, doubt: Doubt | None = None
-) -> float:
+def largest_floor(wrong: IntArray, n: IntArray, floor: float, delta: float) -> float:
     """Return the largest floor up to this one that some boundary passes, to 1e-4; else 0."""
 
     def fails(steps: int) -> bool:
         lower = steps * _NEAR
         places = starting_places(lower, delta, int(n.max(initial=0)))
-        if doubt is not None:
-            doubt(n, places, None, lower)
         # Some boundary passes if and only if the first after a starting place does.
         starts = np.unique(np.searchsorted(n, places))
         starts = starts[starts < len(n)]

@@ -8,13 +8,10 @@ import numpy as np
 
 from boundshift._scores import Scores
 from boundshift._typing import FloatArray, IntArray
-from boundshift.exceptions import InvalidInputError
 
 # Two distances that differ by less than this share of themselves, or of the class's middle half,
 # count as equal, so that rescaled scores lose the same points.
 _TIE = 1e-13
-# Rows of a class that are collected from data read in passes: every row has a rank.
-_MOST_ROWS = 10_000_000
 
 
 class Windows:
@@ -26,12 +23,6 @@ class Windows:
 
     def __init__(self, scores: Scores, centre: Literal["median", "mean"]) -> None:
         self.n = scores.n
-        if self.n > _MOST_ROWS and not scores.exact:
-            raise InvalidInputError(
-                f"`curve` must not be the paper's if more than {_MOST_ROWS:,} rows of a class "
-                f"are read in passes, but there are {self.n:,}. Use 'blend', or a sample of the "
-                "rows."
-            )
         self.values = scores.at(np.arange(self.n))
         # Offsets from a score in the middle keep their digits, however large the scores are.
         about = scores.mean if centre == "mean" else scores.median
