@@ -29,7 +29,11 @@ from boundshift._typing import FloatArray, IndexArray, Rows
 from boundshift._validation import as_choice, check_labels, find_distinct
 from boundshift.curves import ErrorCurve, as_curve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
+from boundshift.models._cross_fit import Settings
+from boundshift.models._deciding import DecidingRows, DecidingSample
 from boundshift.models._decision import certify_rows, decide_model, find_own_threshold
+from boundshift.models._holdout import check_chosen_among, check_holdout, share_risk
+from boundshift.models._routing import route_fit
 from boundshift.models._scoring import (
     MeanOfModels,
     ResponseMethod,
@@ -42,7 +46,7 @@ from boundshift.models._scoring import (
     unwrap,
 )
 from boundshift.models._store import pack, unpack
-from boundshift.models._training import DecidingSample, route_fit, train
+from boundshift.models._training import Claims, train
 from boundshift.rules import Rule, as_rule
 
 
@@ -89,8 +93,9 @@ class BoundShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         :class:`~sklearn.frozen.FrozenEstimator`: those of a trained model, for which ``fit`` needs
         rows that the model has not seen.
 
-        With promised floors, an int or a splitter holds out 20–50% of the rows, and only they set
-        the threshold. With too few rows for that the status is NOT_GUARANTEED.
+        With guaranteed floors, rows are first held out at random, or whole `groups`, and only they
+        set the threshold; `cv` splits the others. With too few rows for that the status is
+        NOT_GUARANTEED. Copies of a row are held out together, and count once.
     ensemble : bool or "auto", default="auto"
         True deploys the mean of the folds' models, whose scores decided: one model if they are
         linear, else K models, which take K times the time and space. False trains one more model,
@@ -114,6 +119,13 @@ default="auto"
         Seeds every random state of the estimator that is None, so that fits can be repeated.
     n_jobs : int, default=None
         Folds to fit at once; None means 1, -1 all processors.
+    holdout : float, default=None
+        Share of the rows, or of the groups, that is held out for guaranteed floors, between 0 and
+        1. None: as many as the floors need, 20–50%.
+    chosen_among : int, default=1
+        Number of fits of which you will deploy one, such as the models that you compare or the
+        candidates of a search. The risk of guaranteed floors, and of `certificate_`, is divided
+        among them, so that they hold for whichever you choose.
 
     Attributes
     ----------
@@ -186,6 +198,8 @@ default="auto"
         multi_class: Literal["joint", "pairwise"] = "joint",
         random_state: Any = None,
         n_jobs: int | None = None,
+        holdout: float | None = None,
+        chosen_among: int = 1,
     ) -> None:
         self.estimator = estimator
         self.curve = curve
@@ -197,6 +211,8 @@ default="auto"
         self.multi_class = multi_class
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.holdout = holdout
+        self.chosen_among = chosen_among
 
     def set_params(self, **params: Any) -> BoundShiftClassifier:
         """Set parameters of this estimator, its model, its rule and its curve.
@@ -261,32 +277,36 @@ default="auto"
         as_choice("multi_class", self.multi_class, ("joint", "pairwise"))
         as_choice("ensemble", self.ensemble, (True, False, "auto"))
         check_response_method(self.response_method, self.estimator)
-        params = route_fit(self, y, fit_params)
-        scored = train(self, X, y, params)
-        curve, rule = choose_claims(self.curve, self.rule)
-        found, doubts = decide_model(scored, curve, rule, self.pos_label, self.multi_class)
+        check_holdout(self.holdout)
+        n_fits = check_chosen_among(self.chosen_among)
+        curve, rule = share_risk(*choose_claims(self.curve, self.rule), n_fits)
+        params = route_fit(self, y, fit_params, curve, rule)
+        claims = Claims(curve, rule, self.pos_label)
+        deciding, deployed = train(self._settings, claims, X, y, params)
+        found, doubts = decide_model(deciding, claims, self.multi_class, n_fits)
         for doubt in doubts:
             warnings.warn(doubt, BoundaryWarning, stacklevel=2)
         learned: dict[str, Any] = {
-            "estimator_": scored.estimator,
-            "classes_": scored.classes,
+            "estimator_": deployed.estimator,
+            "classes_": deciding.classes,
             "curve_": curve,
             "rule_": rule,
-            "origin_": scored.origin,
+            "origin_": deciding.origin,
             "prefit_": self._is_prefit,
             "own_threshold_": None,
             "fingerprint_": Fingerprint.of(X, y, params.weights),
-            "_response": scored.response,
-            "_scored": scored,
+            "_response": deployed.response,
+            "_deciding": deciding,
             **found,
         }
         if "boundary_" in found:
-            learned["own_threshold_"] = find_own_threshold(scored, X, found["boundary_"])
-        if scored.estimators is not None:
-            learned["estimators_"] = scored.estimators
+            own = find_own_threshold(deployed, deciding, X, found["boundary_"])
+            learned["own_threshold_"] = own
+        if deployed.fold_models is not None:
+            learned["estimators_"] = deployed.fold_models
         for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(scored.estimator, name):
-                learned[name] = getattr(scored.estimator, name)
+            if hasattr(deployed.estimator, name):
+                learned[name] = getattr(deployed.estimator, name)
         # A fit that fails changes nothing; one that succeeds keeps nothing of an earlier one.
         kept = {n: v for n, v in vars(self).items() if not n.endswith("_") and n not in learned}
         self.__dict__.clear()
@@ -306,9 +326,10 @@ default="auto"
     @property
     def deciding_sample_(self) -> DecidingSample:
         """Labelled scores that chose the boundary, of the positive one of two classes."""
-        if not hasattr(self, "_scored"):
+        if not hasattr(self, "_deciding"):
             raise AttributeError("`deciding_sample_` exists after fit, not in a loaded model")
-        used, is_binary = self._scored, len(self.classes_) == 2
+        used = self._deciding
+        is_binary = len(self.classes_) == 2
         scores = used.scores_of(self._positive_column) if is_binary else used.scores
         y = self.classes_[used.y]
         return DecidingSample(y, scores, used.weights, used.costs, used.rows, used.origin)
@@ -438,10 +459,11 @@ default="auto"
         self, X: Rows, confidence: float, options: Mapping[str, Any]
     ) -> Certificate:
         """Return the certificate of the more frequent class, by fold models and unlabelled rows."""
-        used: Any = getattr(self, "_scored", None)
-        is_plain = used is not None and len(self.classes_) == 2 and not options
-        is_plain = is_plain and used.weights is None and used.cluster is None
-        if not is_plain or used.fold is None or used.estimators is None:
+        used: DecidingRows | None = getattr(self, "_deciding", None)
+        is_plain = len(self.classes_) == 2 and not options
+        has_folds = used is not None and used.fold is not None and hasattr(self, "estimators_")
+        is_counted = used is not None and used.weights is None and used.cluster is None
+        if used is None or used.fold is None or not (is_plain and has_folds and is_counted):
             raise InvalidInputError(
                 "`y` must be given unless two classes without weights or groups were fitted in "
                 "this session and the mean of the folds' models is deployed, got None. Pass "
@@ -619,6 +641,20 @@ default="auto"
         return make(self, X, y, names=names, confidence=confidence, nominal=nominal, **rows)
 
     @property
+    def _settings(self) -> Settings:
+        """The parameters that say how the model is trained."""
+        return Settings(
+            estimator=self.estimator,
+            cv=self.cv,
+            ensemble=self.ensemble,
+            response_method=self.response_method,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            holdout=self.holdout,
+            is_prefit=self._is_prefit,
+        )
+
+    @property
     def _is_prefit(self) -> bool:
         """Whether the model was trained elsewhere, and rows of `fit` only choose the boundary."""
         is_named = isinstance(self.cv, str) and self.cv == "prefit"
@@ -667,7 +703,7 @@ default="auto"
 
     def __getstate__(self) -> dict[str, Any]:
         state = super().__getstate__()
-        return pack({name: value for name, value in state.items() if name != "_scored"})
+        return pack({name: value for name, value in state.items() if name != "_deciding"})
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(unpack(state))

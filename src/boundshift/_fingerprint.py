@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from scipy.stats import binom
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _num_samples
 
+from boundshift._sklearn_internals import count_rows, take_rows
 from boundshift._typing import Rows
 
 Hashes = NDArray[np.uint64]
@@ -59,7 +58,7 @@ class Fingerprint:
         if n > _MOST_KEPT:
             rows = np.sort(np.random.default_rng(0).choice(rows, _MOST_KEPT, replace=False))
         names = find_names(X)
-        hashes = hash_rows(_safe_indexing(X, rows), _safe_indexing(y, rows), names)
+        hashes = hash_rows(take_rows(X, rows), take_rows(y, rows), names)
         return cls(hashes, n, names)
 
     def explain(self, X: Rows, y: Any) -> str:
@@ -102,25 +101,29 @@ def find_names(X: Rows) -> tuple[str, ...] | None:
     return tuple(map(str, names)) if names and is_named else None
 
 
-def hash_rows(X: Rows, y: Any = None, names: Sequence[str] | None = None) -> Hashes:
+def hash_rows(
+    X: Rows, y: Any = None, names: Sequence[str] | None = None, *, exact: bool = False
+) -> Hashes:
     """Return a hash of each row and its label, the same for equal values in any container.
 
-    Numbers are compared as float32, in which many models read them, and all else as text. A zero
-    adds nothing, in a sparse matrix or not. With `names`, columns are known by them: their order
-    and further columns do not matter. Columns without names are taken to be in this order.
+    Numbers are compared as float32, in which many models read them, or as float64 if `exact`, and
+    all else as text. A zero adds nothing, in a sparse matrix or not. With `names`, columns are
+    known by them: their order and further columns do not matter. Columns without names are taken to
+    be in this order.
     """
-    total = np.zeros(_num_samples(X), dtype=np.uint64)
+    number: type[np.floating[Any]] = np.float64 if exact else np.float32
+    total = np.zeros(count_rows(X), dtype=np.uint64)
     if y is not None:
-        total += _hash_column(y, np.uint64(0))
+        total += _hash_column(y, np.uint64(0), number)
     if issparse(X):
         # The way over CSR adds up entries of one place.
         entries = X.tocoo().tocsr().tocoo()  # type: ignore[attr-defined]
         keys = _column_keys(entries.shape[1], names)
-        np.add.at(total, entries.row, _hash_column(entries.data, keys[entries.col]))
+        np.add.at(total, entries.row, _hash_column(entries.data, keys[entries.col], number))
         return _mix(total)
     columns = _find_columns(X, len(total), names)
     for key, column in zip(_column_keys(len(columns), names), columns, strict=True):
-        total += _hash_column(column, key)
+        total += _hash_column(column, key, number)
     return _mix(total)
 
 
@@ -132,7 +135,7 @@ def _find_columns(X: Rows, n_rows: int, names: Sequence[str] | None) -> list[Any
     own = find_names(X)
     if names is not None and own is not None:
         places = [own.index(name) for name in names]
-    return [_safe_indexing(X, place, axis=1) for place in places]
+    return [take_rows(X, place, axis=1) for place in places]
 
 
 def _column_keys(n_columns: int, names: Sequence[str] | None) -> Hashes:
@@ -142,15 +145,15 @@ def _column_keys(n_columns: int, names: Sequence[str] | None) -> Hashes:
     return np.array([_digest(name) for name in names], dtype=np.uint64)
 
 
-def _hash_column(values: Any, key: Any) -> Hashes:
+def _hash_column(values: Any, key: Any, number: type[np.floating[Any]]) -> Hashes:
     """Return the hash of each value in the column with this number, 0 for the number 0."""
     array = _as_array(values)
     if array.dtype.kind == "O":
-        bits = np.array([_as_bits(value) for value in array.tolist()], dtype=np.uint64)
+        bits = np.array([_as_bits(value, number) for value in array.tolist()], dtype=np.uint64)
     elif array.dtype.kind == "M":
         bits = array.astype("M8[ns]").view(np.uint64)
     else:
-        bits = _float_bits(array)
+        bits = _float_bits(array, number)
     return np.where(bits == 0, np.uint64(0), _mix(bits ^ _mix(key)))
 
 
@@ -162,20 +165,20 @@ def _as_array(values: Any) -> NDArray[Any]:
     return array if array.dtype.kind in "biufM" else array.astype(object)
 
 
-def _as_bits(value: Any) -> int:
-    """Return the bits of a number as float32, or of a digest of a text."""
+def _as_bits(value: Any, number: type[np.floating[Any]]) -> int:
+    """Return the bits of a number, or of a digest of a text."""
     if not isinstance(value, Real) and str(value) not in _MISSING:
         return _digest(str(value))
-    number = float(value) if isinstance(value, Real) and value == value else np.nan
-    return int(_float_bits(np.array(number)))
+    real = float(value) if isinstance(value, Real) and value == value else np.nan
+    return int(_float_bits(np.array(real), number))
 
 
-def _float_bits(numbers: NDArray[Any]) -> Hashes:
-    """Return the bits of numbers as float32, those of one zero and of one NaN."""
+def _float_bits(numbers: NDArray[Any], number: type[np.floating[Any]]) -> Hashes:
+    """Return the bits of numbers of a type, those of one zero and of one NaN."""
     with np.errstate(over="ignore", under="ignore"):
-        rounded = numbers.astype(np.float32) + np.float32(0)
-    same = np.where(np.isnan(rounded), np.float32(np.nan), rounded)
-    return same.view(np.uint32).astype(np.uint64)
+        rounded = numbers.astype(number) + number(0)
+    same = np.where(np.isnan(rounded), number(np.nan), rounded)
+    return same.view(f"u{same.itemsize}").astype(np.uint64)
 
 
 def _digest(text: str) -> int:

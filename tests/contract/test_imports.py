@@ -19,6 +19,7 @@ ROOT = Path(boundshift.__file__).parent
 ROOMS = [
     "exceptions",
     "_typing",
+    "_sklearn_internals",
     "_validation",
     "_status",
     "_words",
@@ -47,11 +48,11 @@ ROOMS = [
 # What a room may load besides NumPy and SciPy, so never the laboratory; what is optional, in the
 # function that needs it.
 LIBRARIES = {
+    "_sklearn_internals": {"sklearn"},
     "rules": {"sklearn"},
     "streaming": {
         *("dask", "distributed", "duckdb", "joblib", "openpyxl", "polars", "pyarrow", "pyspark"),
     },
-    "_fingerprint": {"sklearn"},
     "models": {"sklearn", "joblib", "onnx", "onnxruntime", "skl2onnx", "skops"},
     "_classifier": {"sklearn"},
     "plots": {"sklearn", "matplotlib"},

@@ -20,8 +20,8 @@ from sklearn.preprocessing import MinMaxScaler, PolynomialFeatures, StandardScal
 from sklearn.tree import DecisionTreeClassifier
 
 from boundshift import BoundShiftClassifier
+from boundshift.models._cross_fit import MANY_RARE_ROWS
 from boundshift.models._scoring import SUREST, MeanOfModels, collapse_linear, mean_scores
-from boundshift.models._training import MANY_RARE_ROWS
 
 
 def draw(n_classes):

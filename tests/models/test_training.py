@@ -6,7 +6,7 @@ from scipy import stats
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.model_selection import GroupKFold, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.svm import SVC
 
 from boundshift import (
@@ -18,7 +18,7 @@ from boundshift import (
     certify,
     find_boundary,
 )
-from boundshift.models._training import hold_out
+from boundshift.models._holdout import draw_units
 
 # A kernel.
 
@@ -61,7 +61,8 @@ def test_the_boundary_rests_on_rows_that_the_model_has_not_seen():
     model = promise(LogisticRegression(C=1e4), ensemble=False).fit(X, Y)
     share = model.boundary_.n_samples[1] / 150
     assert 0.2 <= share <= 0.5
-    train, held = hold_out(Y, share, 5, None, None, {})
+    is_held = draw_units(np.arange(450), Y, share, None)
+    train, held = np.flatnonzero(~is_held), np.flatnonzero(is_held)
     assert model.boundary_.status is Status.OPTIMAL
     assert model.boundary_.n_samples == (np.sum(Y[held] == 0), np.sum(Y[held] == 1))
     plain = LogisticRegression(C=1e4).fit(X[train], Y[train])
@@ -123,22 +124,3 @@ def test_a_model_trained_elsewhere_needs_no_rows_kept_apart():
     model = promise(LogisticRegression().fit(X[::2], Y[::2]), cv="prefit").fit(X[1::2], Y[1::2])
     assert model.boundary_.status is Status.OPTIMAL
     assert sum(model.boundary_.n_samples) == 225
-
-
-def test_rows_that_belong_together_stay_together():
-    groups = np.arange(len(Y)) % 90
-    splits = list(GroupKFold(5).split(X, Y, groups))
-    train, held = hold_out(Y, 0.3, splits, None, X, {})
-    assert not set(groups[held]) & set(groups[train])
-    assert np.sum(Y[held] == 1) >= 45
-    assert sum(promise(cv=splits).fit(X, Y).boundary_.n_samples) == 90
-    assert promise(cv=StratifiedKFold(4)).fit(X, Y).boundary_.n_samples == (75, 38)
-
-
-def test_a_seed_draws_other_rows_and_the_rarer_class_stays_rarer():
-    first, again, other = (hold_out(Y, 0.3, 5, seed, None, {})[1] for seed in (None, None, 1))
-    np.testing.assert_array_equal(first, again)
-    assert set(first) != set(other)
-    y = np.repeat([1, 0], [50, 51])
-    _, held = hold_out(y, 0.5, 5, None, None, {})
-    assert np.mean(y[held]) < 0.5

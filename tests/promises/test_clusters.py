@@ -283,7 +283,7 @@ def test_a_classifier_holds_out_whole_patients_and_counts_them():
     X, y, patient = draw_patients(np.random.default_rng(5), 300, 4)
     options = {"cv": StratifiedGroupKFold(5), "rule": Floors(recall=0.8)}
     model = BoundShiftClassifier(LogisticRegression(), **options).fit(X, y, groups=patient)
-    held = model._scored.rows
+    held = model.deciding_sample_.rows
     assert not set(patient[held]) & set(np.delete(patient, held))
     rows = y[held], model.positive_scores(X[held])
     expected = find_boundary(*rows, rule=options["rule"], cluster=patient[held])

@@ -30,7 +30,7 @@ def test_the_bound_is_that_of_the_formula(model, turned):
     y = 1 - y if turned else y  # the positive class, 0 or 1, is the rarer one or the common one
     shifted = BoundShiftClassifier(model, ensemble=True, pos_label=1).fit(X, y)
     t, common = shifted.threshold_, int(turned)
-    sample, parts = shifted.deciding_sample_, shifted._scored.fold
+    sample, parts = shifted.deciding_sample_, shifted._deciding.fold
     errors, alone = [], []
     decided = shifted.predict(unlabelled)
     for j, part in enumerate(shifted.estimators_):

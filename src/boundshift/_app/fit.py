@@ -36,7 +36,7 @@ from boundshift._words import METRICS_COMPARED
 from boundshift.curves import Empirical, ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
-from boundshift.models._training import counts_groups, is_promise
+from boundshift.models._holdout import counts_groups, is_guaranteed
 from boundshift.report._evidence import MOST_LEVELS, RowDetails, check_levels, own_probability
 from boundshift.rules import Floors, GMean, Rule, Sum
 from boundshift.streaming._read import check_names
@@ -122,7 +122,7 @@ def fit_table(
     columns = choose_columns(frame, target, roles)
     kept, y, ids, cluster, grouped = _find_clusters(kept, y, columns, cluster)
     said += grouped
-    if ids is not None and is_promise(claims, chosen) and not counts_groups(claims, chosen):
+    if ids is not None and is_guaranteed(claims, chosen) and not counts_groups(claims, chosen):
         curve = Empirical()
         said.append(
             "Floors are estimates here, not promises: where ids repeat, only recall and "
@@ -136,7 +136,8 @@ def fit_table(
     X_judge, named = X.iloc[judge], np.array(labels)[y]
 
     tried: dict[str, BoundShiftClassifier] = {}
-    for name, estimator in _models(model).items():
+    names = _models(model)
+    for name, estimator in names.items():
         progress(f"train: {name}", 0, 1)
         tried[name] = BoundShiftClassifier(
             with_preparation(estimator, columns),
@@ -145,6 +146,7 @@ def fit_table(
             cv=5 if ids is None else StratifiedGroupKFold(5),
             pos_label=labels[1],
             random_state=seed,
+            chosen_among=len(names),
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)

@@ -6,8 +6,6 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
 from boundshift._boundary import decide, decide_by_cluster, decide_by_row
 from boundshift._multiclass import (
@@ -22,17 +20,29 @@ from boundshift._promises.certificate import Certificate, certify_counts
 from boundshift._promises.certify import certify_floors
 from boundshift._result.boundary import Boundary, restate
 from boundshift._scores import Scale, ScoreSample
+from boundshift._sklearn_internals import take_rows
 from boundshift._status import QUIET, Status
-from boundshift._typing import FloatArray, IndexArray
+from boundshift._typing import BoolArray, FloatArray, IndexArray, Rows
 from boundshift._validation import order_labels
 from boundshift.curves import Empirical, ErrorCurve
+from boundshift.curves._base import ConfidenceCurve
 from boundshift.exceptions import InvalidInputError
+from boundshift.models._deciding import DecidingRows, Deployed
+from boundshift.models._holdout import (
+    HoldOut,
+    Shortage,
+    counts_groups,
+    is_guaranteed,
+    share_confidence,
+)
 from boundshift.models._scoring import find_winner, has_known_threshold, positive_scores
-from boundshift.models._training import Scored, can_promise, counts_groups, find_demands, is_promise
-from boundshift.rules import ClassFloors, ClassRule, Rule
+from boundshift.models._training import Claims
+from boundshift.rules import ClassFloors, ClassRule, Floors, Rule
 
 Strategy = Literal["joint", "pairwise"]
 
+# Of the bounds that go with every boundary.
+_CONFIDENCE = 0.95
 # Rows on which the model's own threshold is verified, and differences that are rounding.
 _TRIED, _ROUNDING = 200, 1e-6
 
@@ -51,141 +61,241 @@ Decided = tuple[dict[str, Any], list[str]]
 
 
 def decide_model(
-    scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any, multi_class: Strategy
+    deciding: DecidingRows, claims: Claims, multi_class: Strategy, n_fits: int = 1
 ) -> Decided:
-    """Find the boundary, or one bias per class, and the certificate there."""
-    labels = tuple(scored.classes.tolist())
+    """Find the boundary, or one bias per class, and the certificate there.
+
+    Guarantees are those of each of several fits, of which one will be chosen.
+    """
+    labels = tuple(deciding.classes.tolist())
     if len(labels) == 2:
-        return _decide_two(scored, curve, rule, pos_label)
+        learned, doubts = _decide_two(deciding, claims, n_fits)
+        return learned, doubts + _doubt_copies(deciding)
+    pos_label, rule = claims.pos_label, claims.rule
     if pos_label is not None:
         raise InvalidInputError(
             f"`pos_label` must be None with more than two classes, got {pos_label!r}, of "
             f"{len(labels)}. Fit on y == {pos_label!r} to tell one from the rest."
         )
     if isinstance(rule, ClassRule):
-        found, doubts = _decide_by_class(scored, curve, rule, multi_class)
+        learned, doubts = _decide_by_class(deciding, claims.curve, rule, multi_class)
     else:
-        found, doubts = _decide_many(scored, curve, rule, multi_class)
-    is_wrong = find_winner(_known(scored).scores + found["biases_"]) != scored.y
-    certificate = _certify_deciding(scored, scored.y, is_wrong, labels)
-    if isinstance(rule, ClassFloors) and scored.origin == "held-out" and not doubts:
+        learned, doubts = _decide_many(deciding, claims.curve, rule, multi_class)
+    is_wrong = find_winner(_known(deciding).scores + learned["biases_"]) != deciding.y
+    certificate = _certify_deciding(deciding, deciding.y, is_wrong, labels, n_fits)
+    if isinstance(rule, ClassFloors) and deciding.origin == "held-out" and not doubts:
         reason = (
             f"{certificate.reason}; so these bounds may be wider than the promised floors, which "
             f"hold with {rule.confidence:.4g} confidence"
         )
         certificate = replace(certificate, reason=reason)
-    return {**found, "certificate_": certificate}, doubts
+    return {**learned, "certificate_": certificate}, doubts + _doubt_copies(deciding)
 
 
-def _decide_two(scored: Scored, curve: ErrorCurve, rule: Rule, pos_label: Any) -> Decided:
+def _decide_two(deciding: DecidingRows, claims: Claims, n_fits: int) -> Decided:
     """Find the boundary on the positive class's probability or margin."""
-    labels, weights, cluster = scored.classes.tolist(), scored.weights, scored.cluster
-    counts = dict(zip(labels, np.bincount(scored.y, weights, minlength=2).tolist(), strict=True))
+    curve, rule, pos_label = claims
+    labels: list[Any] = deciding.classes.tolist()
+    counts = dict(zip(labels, deciding.class_sizes.tolist(), strict=True))
     ends = order_labels(labels, pos_label, counts=counts, symmetric=rule.symmetric)
     k = labels.index(ends[1])
-    scale: Scale = "probability" if scored.are_probabilities else "raw"
-    is_positive, scores = scored.y == k, scored.scores_of(k)
-    is_kept = weights is None and scored.origin == "held-out" and is_promise(curve, rule)
-    is_clustered = is_kept and cluster is not None and counts_groups(curve, rule)
-    if scored.costs is not None:
-        boundary = decide_by_row(is_positive, scores, scored.costs, scale=scale)
-    elif is_clustered:
-        boundary = decide_by_cluster(is_positive, scores, cluster, rule, scale=scale)  # type: ignore[arg-type]
-    else:
-        sample = ScoreSample.from_labels(is_positive, scores, sample_weight=weights)
-        # Weights by label need the names.
-        sample = replace(sample, labels=ends) if rule.symmetric else sample
-        boundary = decide(sample, curve, rule, scale)
-    assert boundary.chosen_on is not None
-    chosen_on = replace(boundary.chosen_on, origin=scored.origin)
-    boundary = replace(boundary, labels=ends, scale=scale, chosen_on=chosen_on)
-    boundary = _qualify_promise(boundary, scored)
-    doubts = [boundary.message] if boundary.needs_a_look else []
-    if is_kept:
-        certificate = certify_floors(boundary, curve, rule, cluster if is_clustered else None)  # type: ignore[arg-type]
-        if is_clustered:
-            ids = (cluster[is_positive == side] for side in (False, True))  # type: ignore[index]
-            certificate = replace(certificate, n_clusters=tuple(len(set(i.tolist())) for i in ids))
+    is_positive = deciding.y == k
+    scores = deciding.scores_of(k)
+    scale: Scale = "probability" if deciding.are_probabilities else "raw"
+    may_guarantee = deciding.weights is None and deciding.origin == "held-out"
+    cluster = deciding.cluster if counts_groups(curve, rule) else None
+    if may_guarantee and isinstance(rule, Floors) and isinstance(curve, ConfidenceCurve):
+        boundary = _decide_floors(is_positive, scores, cluster, curve, rule, scale)
+        boundary = _name_rows(boundary, deciding, ends, scale)
+        boundary = _say_held_out(boundary, deciding, n_fits)
+        certificate = _certify_floors(boundary, is_positive, cluster, curve, rule)
         negative, positive = certificate.error_bounds
         boundary = replace(boundary, errors=(negative, positive))
     else:
+        boundary = _decide_rows(is_positive, scores, deciding, claims, ends, scale)
+        boundary = _name_rows(boundary, deciding, ends, scale)
+        boundary = _say_not_guaranteed(boundary, deciding)
         is_wrong = (scores > boundary.threshold) != is_positive
-        certificate = _certify_deciding(scored, is_positive.astype(np.intp), is_wrong, ends)
+        number = is_positive.astype(np.intp)
+        certificate = _certify_deciding(deciding, number, is_wrong, ends, n_fits)
     certificate = replace(certificate, threshold=boundary.threshold, scale=scale)
+    doubts = [boundary.message] if boundary.needs_a_look else []
     return {"boundary_": boundary, "certificate_": certificate}, doubts
 
 
-def find_own_threshold(scored: Scored, X: Any, boundary: Boundary) -> float | None:
+def _decide_floors(
+    is_positive: BoolArray,
+    scores: FloatArray,
+    cluster: IndexArray | None,
+    curve: ConfidenceCurve,
+    rule: Floors,
+    scale: Scale,
+) -> Boundary:
+    """Find the boundary that guarantees floors, by rows or by groups."""
+    if cluster is None:
+        sample = ScoreSample.from_labels(is_positive, scores)
+        return decide(sample, curve, rule, scale)
+    level = replace(rule, confidence=curve.confidence)
+    boundary = decide_by_cluster(is_positive, scores, cluster, level, scale=scale)
+    return replace(boundary, rule=rule)
+
+
+def _decide_rows(
+    is_positive: BoolArray,
+    scores: FloatArray,
+    deciding: DecidingRows,
+    claims: Claims,
+    ends: tuple[Any, Any],
+    scale: Scale,
+) -> Boundary:
+    """Find the boundary by the costs of rows, or by curve and rule."""
+    if deciding.costs is not None:
+        return decide_by_row(is_positive, scores, deciding.costs, scale=scale)
+    sample = ScoreSample.from_labels(is_positive, scores, sample_weight=deciding.weights)
+    # Weights by label need the names.
+    sample = replace(sample, labels=ends) if claims.rule.symmetric else sample
+    return decide(sample, claims.curve, claims.rule, scale)
+
+
+def _name_rows(
+    boundary: Boundary, deciding: DecidingRows, ends: tuple[Any, Any], scale: Scale
+) -> Boundary:
+    """Return the boundary with the labels, the scale and the origin of the rows that decided."""
+    assert boundary.chosen_on is not None
+    chosen_on = replace(boundary.chosen_on, origin=deciding.origin)
+    return replace(boundary, labels=ends, scale=scale, chosen_on=chosen_on)
+
+
+def _certify_floors(
+    boundary: Boundary,
+    is_positive: BoolArray,
+    cluster: IndexArray | None,
+    curve: ConfidenceCurve,
+    rule: Floors,
+) -> Certificate:
+    """Return the certificate of guaranteed floors, with the groups of each class if they count."""
+    if cluster is None:
+        return certify_floors(boundary, curve, rule)
+    negative, positive = (len(np.unique(cluster[is_positive == side])) for side in (False, True))
+    certificate = certify_floors(boundary, curve, rule, cluster)
+    return replace(certificate, n_clusters=(negative, positive))
+
+
+def find_own_threshold(
+    deployed: Deployed, deciding: DecidingRows, X: Rows, boundary: Boundary
+) -> float | None:
     """Return where the deployed model's own predictions cut the positive class's scores.
 
     None if that is not known, or if the rows closest to it are predicted otherwise, as by a model
     with a threshold of its own.
     """
-    model, response = scored.estimator, scored.response
+    model = deployed.estimator
+    response = deployed.response
     if not has_known_threshold(model, response):
         return None
     is_probability = boundary.scale == "probability"
     own = 0.5 if is_probability else 0.0
     positive = boundary.labels[1]
-    k = scored.classes.tolist().index(positive)
-    closest = np.argsort(np.abs(scored.scores_of(k) - own), kind="stable")[:_TRIED]
-    rows = _safe_indexing(X, np.sort(scored.rows[closest]))
-    scores = positive_scores(model, response, rows, scored.classes, k, is_probability)
+    k = deciding.classes.tolist().index(positive)
+    closest = np.argsort(np.abs(deciding.scores_of(k) - own), kind="stable")[:_TRIED]
+    rows = take_rows(X, np.sort(deciding.rows[closest]))
+    scores = positive_scores(model, response, rows, deciding.classes, k, is_probability)
     predicted = np.asarray(model.predict(rows)).ravel() == positive
     differs = (predicted != (scores > own)) & (np.abs(scores - own) > _ROUNDING)
     return None if differs.any() else own
 
 
 def _certify_deciding(
-    scored: Scored, y: IndexArray, is_wrong: NDArray[np.bool_], labels: tuple[Any, ...]
+    deciding: DecidingRows,
+    y: IndexArray,
+    is_wrong: BoolArray,
+    labels: tuple[Any, ...],
+    n_fits: int,
 ) -> Certificate:
     """Bound each class's error rate by the rows that decided; nominal for rows in groups."""
-    known = {"chosen_here": True, "origin": scored.origin}
-    found = certify_rows(y, is_wrong, labels, scored.weights, **known)
-    if scored.cluster is None or scored.origin == "training":
-        return found
-    return replace(found, status="nominal", reason=_GROUPED)
+    certificate = certify_rows(
+        y,
+        is_wrong,
+        labels,
+        deciding.weights,
+        chosen_here=True,
+        origin=deciding.origin,
+        confidence=share_confidence(_CONFIDENCE, n_fits),
+    )
+    if deciding.cluster is None or deciding.origin == "training":
+        return certificate
+    return replace(certificate, status="nominal", reason=_GROUPED)
 
 
-def _qualify_promise(boundary: Boundary, scored: Scored) -> Boundary:
-    """Say which rows a promise rests on, or why floors are not promised."""
-    if not is_promise(boundary.curve, boundary.rule):
+# What is said of the rows that decided.
+
+
+def _say_held_out(boundary: Boundary, deciding: DecidingRows, n_fits: int) -> Boundary:
+    """Say which rows a guarantee rests on."""
+    parts = [boundary.detail or boundary.status.value]
+    plan = deciding.hold_out
+    if isinstance(plan, HoldOut):
+        parts.append(
+            f"{plan.n_held:,} of {plan.n_rows:,} rows were held out of training to choose it."
+        )
+    if n_fits > 1:
+        parts.append(f"The risk is shared, so that one of {n_fits} fits may be chosen.")
+    return replace(boundary, detail=" ".join(parts)) if len(parts) > 1 else boundary
+
+
+def _say_not_guaranteed(boundary: Boundary, deciding: DecidingRows) -> Boundary:
+    """Say why floors that are met are not guaranteed."""
+    is_asked = is_guaranteed(boundary.curve, boundary.rule)
+    if not is_asked or deciding.origin == "held-out" or boundary.status not in QUIET:
         return boundary
-    if scored.guide is not None:
-        held, all_rows = sum(boundary.n_samples), sum(boundary.n_samples) + len(scored.guide.y)
-        detail = f"{held:,} of {all_rows:,} rows were held out of training to choose it."
-        return replace(boundary, detail=f"{boundary.detail or boundary.status.value} {detail}")
-    if scored.origin == "held-out" or boundary.status not in QUIET:
-        return boundary
-    demands = find_demands(boundary.curve, boundary.rule, dict(enumerate(boundary.n_samples)))
-    short = [d for d in demands or () if not can_promise(d) and np.isfinite(d[0])]
-    other, detail = "or use cv='prefit' with rows that the model has not seen", ""
-    if scored.origin == "training":
+    other = "or use cv='prefit' with rows that the model has not seen"
+    detail = ""
+    missing = deciding.hold_out
+    if deciding.origin == "training":
         detail = (
             "The floors are not promised: they are met on rows that the model was fitted on, which "
             f"flatter it. Use cv=5, {other}."
         )
-    elif short:
-        least, _, rows = short[0]
+    elif isinstance(missing, Shortage):
         detail = (
             "The floors are met by the models of the folds, and not promised of the deployed one: "
-            f"that takes {least:.0f} rows kept apart, so {2 * least:.0f} in all of which there are "
-            f"{rows}. Collect more of them, lower the floor or the confidence, {other}."
+            f"that takes {missing.least} {missing.unit} kept apart, so {missing.least_in_all} in "
+            f"all of which there are {missing.n_rows}. Collect more of them, lower the floor or "
+            f"the confidence, {other}."
         )
     return restate(boundary, Status.NOT_GUARANTEED, detail)
 
 
-def _decide_many(scored: Scored, curve: ErrorCurve, rule: Rule, multi_class: Strategy) -> Decided:
+def _doubt_copies(deciding: DecidingRows) -> list[str]:
+    """Return a warning if some rows that guarantee floors are copies of others."""
+    n = deciding.n_copies
+    if not n:
+        return []
+    counted = "each different row decides once"
+    if deciding.cluster is not None:
+        counted = "groups that share a copy count as one"
+    return [
+        f"{n:,} row{'s are copies' if n > 1 else ' is a copy'} of others. Copies are held out "
+        f"together, and {counted}. Remove copies, and resample inside a pipeline only, so that "
+        "the rows that decide are not resampled."
+    ]
+
+
+def _decide_many(
+    deciding: DecidingRows, curve: ErrorCurve, rule: Rule, multi_class: Strategy
+) -> Decided:
     """Find one bias per class."""
-    labels, doubts = scored.classes.tolist(), []
-    lone = scored.classes[np.bincount(scored.y, minlength=len(labels)) == 1]
-    if len(lone) and scored.origin == "out-of-fold":
+    labels, doubts = deciding.classes.tolist(), []
+    lone = deciding.classes[np.bincount(deciding.y, minlength=len(labels)) == 1]
+    if len(lone) and deciding.origin == "out-of-fold":
         doubts.append(
             f"The only row of {', '.join(map(repr, lone.tolist()))} cannot be left out of "
             "training and score itself; the largest bias of the other classes stands in. "
             "Collect more rows of that class."
         )
-    found = find_biases(scored.y, scored.scores, curve, rule, multi_class, labels, scored.weights)
+    found = find_biases(
+        deciding.y, deciding.scores, curve, rule, multi_class, labels, deciding.weights
+    )
     loud = [status for status in found.statuses if status not in QUIET]
     if loud:
         doubts.append(
@@ -196,10 +306,10 @@ def _decide_many(scored: Scored, curve: ErrorCurve, rule: Rule, multi_class: Str
 
 
 def _decide_by_class(
-    scored: Scored, curve: ErrorCurve, rule: ClassRule, multi_class: Strategy
+    deciding: DecidingRows, curve: ErrorCurve, rule: ClassRule, multi_class: Strategy
 ) -> Decided:
     """Find the biases for a rule that names every class: costs of mistakes, or floors."""
-    labels = scored.classes.tolist()
+    labels = deciding.classes.tolist()
     rule.check_classes(labels)
     if not isinstance(curve, Empirical) or multi_class != "joint":
         raise InvalidInputError(
@@ -207,19 +317,19 @@ def _decide_by_class(
             f"{type(rule).__name__}, which counts rows of all classes together, got {curve!r} and "
             f"{multi_class!r}. Leave them out."
         )
-    rows = _known(scored)
+    rows = _known(deciding)
     status, detail = Status.SHARED, ""
     if not isinstance(rule, ClassFloors):
         counts = np.bincount(rows.y, minlength=len(labels)).tolist()
         biases = search_biases(
             *rows, rule.losses(labels), lambda losses: rule.total(losses, labels, counts)
         )
-    elif scored.origin == "held-out":
-        guide = None if scored.guide is None else _known(scored.guide)
+    elif deciding.origin == "held-out":
+        guide = None if deciding.guide is None else _known(deciding.guide)
         biases, status, detail = promise_floors(rows, rule, labels, guide)
     else:
         biases, status = meet_floors(rows, rule, labels), Status.NOT_GUARANTEED
-    boundaries = pair_boundaries(scored.y, scored.scores, biases, labels, curve, rule.for_pair)
+    boundaries = pair_boundaries(deciding.y, deciding.scores, biases, labels, curve, rule.for_pair)
     doubts = [] if status in QUIET else [detail or status.value]
     if detail or doubts:
         boundaries = {
@@ -228,14 +338,14 @@ def _decide_by_class(
     return {"biases_": biases, "boundaries_": boundaries}, doubts
 
 
-def _known(scored: Scored) -> ClassRows:
+def _known(deciding: DecidingRows) -> ClassRows:
     """Return rows whose unknown classes cannot win: no model chooses a class it did not know."""
-    return ClassRows(scored.y, np.nan_to_num(scored.scores, nan=-np.inf))
+    return ClassRows(deciding.y, np.nan_to_num(deciding.scores, nan=-np.inf))
 
 
 def certify_rows(
     y: IndexArray,
-    is_wrong: NDArray[np.bool_],
+    is_wrong: BoolArray,
     labels: tuple[Any, ...],
     weights: FloatArray | None = None,
     **options: Any,

@@ -32,12 +32,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
-from boundshift._typing import FloatArray, IndexArray
+from boundshift._typing import FloatArray, IndexArray, Rows
 from boundshift._validation import as_choice
 from boundshift.exceptions import InvalidInputError
 
 Method = Literal["margin", "decision_function", "predict_proba"] | Callable[[Any, Any], Any]
 ResponseMethod = Literal["auto"] | Method
+Responses = dict[Method, FloatArray]
+"""What a model returns for rows, by each method that is read."""
 Handler = TypeVar("Handler")
 
 SMALLEST = float(np.finfo(np.float64).tiny)
@@ -70,7 +72,7 @@ class Unwrapped(NamedTuple):
     transformers: list[Any]  # A sampler, without transform, sees only training rows.
     last: Any  # the classifier
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Rows) -> Any:
         """Return the rows that the classifier gets."""
         for step in self.transformers:
             X = step.transform(X)
@@ -117,18 +119,18 @@ def class_columns(model: Any, classes: NDArray[Any]) -> IndexArray:
 # Margins that models hide.
 
 
-def raw_margin(model: Any, X: Any) -> NDArray[Any]:
+def raw_margin(model: Any, X: Rows) -> NDArray[Any]:
     """Return a model's margins: one column for two classes, else one per class."""
     parts = unwrap(model)
     read, X = look_up(parts.last, _READERS), parts.transform(X)
     return np.asarray(read(parts.last, X) if read else _as_array(parts.last(X)))
 
 
-def _xgboost_booster(model: Any, X: Any) -> Any:
+def _xgboost_booster(model: Any, X: Rows) -> Any:
     return model.predict(sys.modules["xgboost"].DMatrix(X), output_margin=True)
 
 
-def _network_logits(model: Any, X: Any) -> Any:
+def _network_logits(model: Any, X: Rows) -> Any:
     """Return the output of the last layer of scikit-learn's network before its activation."""
     linear = copy.copy(model)
     linear.out_activation_ = "identity"
@@ -136,7 +138,7 @@ def _network_logits(model: Any, X: Any) -> Any:
     return logits[:, 1] if len(model.classes_) == 2 else logits
 
 
-def _torch_logits(module: Any, X: Any) -> Any:
+def _torch_logits(module: Any, X: Rows) -> Any:
     """Call a module on rows in batches, in evaluation mode, and restore its mode."""
     torch = sys.modules["torch"]
     weight = next(module.parameters(), torch.zeros(0))
@@ -214,7 +216,7 @@ def find_methods(model: Any, asked: ResponseMethod = "auto") -> tuple[Method, ..
 
 
 def read_response(
-    model: Any, X: Any, method: Method | Literal["predict_log_proba"], classes: NDArray[Any]
+    model: Any, X: Rows, method: Method | Literal["predict_log_proba"], classes: NDArray[Any]
 ) -> FloatArray:
     """Return a model's response: one column for a margin of two classes, else one per class.
 
@@ -251,6 +253,11 @@ def read_response(
     return ordered
 
 
+def read_responses(model: Any, X: Rows, asked: ResponseMethod, classes: NDArray[Any]) -> Responses:
+    """Return every response of a model that is of use."""
+    return {m: read_response(model, X, m, classes) for m in find_methods(model, asked)}
+
+
 def choose_method(
     parts: Sequence[Mapping[Method, FloatArray]], asked: ResponseMethod = "auto"
 ) -> tuple[Method, bool]:
@@ -285,7 +292,7 @@ class Response:
         positive = np.where(response > 0, response, np.inf).min(axis=0, initial=1.0)
         return cls(method, tuple(np.maximum(positive / 2, SMALLEST).tolist()), is_log_odds)
 
-    def read(self, model: Any, X: Any, classes: NDArray[Any]) -> FloatArray:
+    def read(self, model: Any, X: Rows, classes: NDArray[Any]) -> FloatArray:
         """Return a model's scores: one column for two classes, else one per class."""
         return self.scores(read_response(model, X, self.method, classes))
 
@@ -301,7 +308,7 @@ class Response:
 def positive_scores(
     model: Any,
     response: Response,
-    X: Any,
+    X: Rows,
     classes: NDArray[Any],
     column: int,
     is_probability: bool,
@@ -392,16 +399,16 @@ class MeanOfModels(ClassifierMixin, BaseEstimator):
             return getattr(self.estimators[0], name)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
-    def decision_function(self, X: Any) -> FloatArray:
+    def decision_function(self, X: Rows) -> FloatArray:
         """Return the mean of the parts' scores: one column for two classes, else one per class."""
         return self._mean(X, self.response)
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Rows) -> NDArray[Any]:
         """Return labels: by the sign of the mean scores, or the largest one."""
         return np.asarray(self.classes_[find_winner(self.decision_function(X))])
 
     @_if_probabilities  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> FloatArray:
+    def predict_proba(self, X: Rows) -> FloatArray:
         """Return the logistic function, or the softmax, of the mean log-odds."""
         if self.is_log_odds:
             return probabilities(self.decision_function(X))
@@ -410,12 +417,12 @@ class MeanOfModels(ClassifierMixin, BaseEstimator):
         return probabilities(self._mean(X, Response("predict_proba", floor, is_log_odds=True)))
 
     @_if_probabilities  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> FloatArray:
+    def predict_log_proba(self, X: Rows) -> FloatArray:
         """Return the logarithms of :meth:`predict_proba`."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
-    def _mean(self, X: Any, response: Response) -> FloatArray:
+    def _mean(self, X: Rows, response: Response) -> FloatArray:
         parts = [response.read(part, X, self.classes_) for part in self.estimators]
         rows = np.tile(np.arange(len(parts[0])), len(parts))
         return mean_scores(np.concatenate(parts), rows, is_log_odds=response.is_log_odds)

@@ -1,0 +1,280 @@
+"""Which rows are held out for guaranteed floors: a random sample, whole groups, no copies."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    GroupKFold,
+    PredefinedSplit,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    StratifiedShuffleSplit,
+)
+
+from boundshift import (
+    BoundaryWarning,
+    BoundShiftClassifier,
+    ClassFloors,
+    Cost,
+    Floors,
+    InvalidInputError,
+    Status,
+    rows_needed,
+)
+from boundshift.models._holdout import draw_units, find_units
+
+N = 600
+Y = np.repeat([0, 1], [400, 200])
+X = np.random.default_rng(0).normal(size=(N, 3)) + Y[:, None]
+FLOOR = Floors(recall=0.8)
+
+
+def guarantee(model=None, **options):
+    model = LogisticRegression() if model is None else model
+    return BoundShiftClassifier(model, **{"rule": FLOOR} | options)
+
+
+def most_broken(n, delta=0.05):
+    """Return how many of n guarantees may be broken; more have a probability of 1e-4."""
+    return stats.binom.ppf(1 - 1e-4, n, delta)
+
+
+# A random sample.
+
+
+def draw_patients(rng, n_large=46, n_small=150, n_healthy=200):
+    """Return visits of ill patients, some with 100 that are easy to find, and of healthy ones."""
+    sizes = np.repeat([100, 1, 1], [n_large, n_small, n_healthy])
+    centres = np.repeat([3.0, 1.0, -1.0], [n_large, n_small, n_healthy])
+    patient = np.repeat(np.arange(len(sizes)), sizes)
+    x = centres[patient] + rng.normal(size=len(patient))
+    return x[:, None], (centres[patient] > 0).astype(int), patient
+
+
+@pytest.mark.parametrize("cv", [StratifiedGroupKFold(5), GroupKFold(5)], ids=str)
+def test_a_floor_over_patients_holds_if_large_ones_are_easy(cv):
+    rng, broken, n_fits = np.random.default_rng(1), 0, 12
+    for _ in range(n_fits):
+        x, y, patient = draw_patients(rng)
+        model = guarantee(rule=Floors(recall=0.7), cv=cv, ensemble=False)
+        model.fit(x, y, groups=patient)
+        assert model.boundary_.guaranteed
+        line = model.shifted_estimator()
+        cut = -line.intercept_[0] / line.coef_[0, 0]
+        large, small = stats.norm.sf(cut, [3.0, 1.0])
+        broken += (46 * large + 150 * small) / 196 < 0.7
+    assert broken <= most_broken(n_fits)
+
+
+def test_a_floor_holds_in_a_table_that_is_sorted():
+    rng, broken, n_fits = np.random.default_rng(2), 0, 30
+    for _ in range(n_fits):
+        y = rng.permutation(Y)
+        x = rng.normal(size=N) + y
+        order = np.argsort(-x)
+        model = guarantee(cv=StratifiedKFold(5)).fit(x[order, None], y[order])
+        line = model.shifted_estimator()
+        broken += stats.norm.sf(-line.intercept_[0] / line.coef_[0, 0], 1.0) < 0.8
+    assert broken <= most_broken(n_fits)
+
+
+def test_each_kind_of_group_has_its_share():
+    unit = np.repeat(np.arange(300), 2)
+    y = np.concatenate([np.tile([0, 0], 200), np.tile([0, 1], 60), np.tile([1, 1], 40)])
+    is_drawn = draw_units(unit, y, 0.3, 0)
+    assert [is_drawn[:200].sum(), is_drawn[200:260].sum(), is_drawn[260:].sum()] == [60, 18, 12]
+
+
+def test_a_seed_draws_other_rows():
+    first, again, other = (draw_units(np.arange(N), Y, 0.3, seed) for seed in (None, None, 1))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+def test_the_rarer_class_of_all_rows_is_positive_if_as_many_of_both_are_held_out():
+    y = np.array(["common", "rare"])[np.repeat([0, 1], [201, 200])]
+    rows = np.random.default_rng(0).normal(size=(401, 3)) + (y == "rare")[:, None]
+    model = guarantee(holdout=0.5).fit(rows, y)
+    assert model.boundary_.labels == ("common", "rare")
+    assert model.boundary_.n_samples == (101, 100)
+
+
+# Splitters cut the other rows only.
+
+GROUPS = np.arange(N) % 150
+SPLITTERS = {
+    "a list of one": [(np.arange(0, N, 2), np.arange(1, N, 2))],
+    "a list": list(StratifiedKFold(4).split(X, Y)),
+    "masks": [(np.arange(N) % 2 == 0, np.arange(N) % 2 == 1)],
+    "predefined": PredefinedSplit(np.arange(N) % 3),
+    "shuffled": StratifiedShuffleSplit(3, test_size=0.1, random_state=0),
+    "folds": StratifiedKFold(4),
+    "number": 4,
+}
+
+
+@pytest.mark.parametrize("cv", SPLITTERS.values(), ids=SPLITTERS)
+def test_every_splitter_goes_with_floors(cv):
+    model = guarantee(cv=cv, holdout=0.3).fit(X, Y)
+    assert model.boundary_.status is Status.OPTIMAL
+    assert model.boundary_.n_samples == (120, 60)
+    assert "180 of 600 rows were held out" in model.boundary_.message
+
+
+@pytest.mark.parametrize("cv", [GroupKFold(5), list(GroupKFold(5).split(X, Y, GROUPS))])
+def test_whole_groups_are_held_out_with_a_splitter_or_its_splits(cv):
+    model = guarantee(cv=cv, holdout=0.4).fit(X, Y, groups=GROUPS)
+    held = model.deciding_sample_.rows
+    assert len(set(GROUPS[held])) == 60
+    assert not set(GROUPS[held]) & set(np.delete(GROUPS, held))
+    assert model.boundary_.guaranteed
+
+
+def test_splits_that_part_groups_are_refused():
+    with pytest.raises(InvalidInputError, match="`cv` must keep groups together"):
+        guarantee(cv=list(StratifiedKFold(4).split(X, Y))).fit(X, Y, groups=GROUPS)
+
+
+def test_groups_are_counted_to_see_whether_there_are_enough():
+    with pytest.warns(BoundaryWarning, match="14 groups kept apart, so 28 in all .* there are 20"):
+        guarantee(cv=GroupKFold(5)).fit(X, Y, groups=np.arange(N) % 20)
+
+
+# The share.
+
+
+@pytest.mark.parametrize("share", [0.1, 0.25, 0.7])
+def test_the_share_that_is_asked_for_is_held_out(share):
+    model = guarantee(holdout=share).fit(X, Y)
+    assert model.boundary_.n_samples == (400 * share, 200 * share)
+
+
+def test_a_share_too_small_for_the_floor_says_how_many_rows_it_takes():
+    least = rows_needed(FLOOR)
+    words = f"{least} rows kept apart, so {least * 20} in all of which there are 200"
+    with pytest.warns(BoundaryWarning, match=words):
+        model = guarantee(holdout=0.05).fit(X, Y)
+    assert model.boundary_.status is Status.NOT_GUARANTEED
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"holdout": 1.0}, "`holdout` must be"),
+        ({"holdout": 0.3, "cv": None}, "`holdout` must be None with cv=None"),
+        ({"holdout": 0.3, "cv": "prefit"}, "with a model that is trained already"),
+        ({"holdout": 0.3, "rule": Cost()}, "with a rule that guarantees no floors"),
+        ({"chosen_among": 0}, "`chosen_among` must be a whole number from 1, got 0"),
+    ],
+    ids=str,
+)
+def test_a_share_that_cannot_be_used_is_refused(options, words):
+    model = LogisticRegression().fit(X, Y)
+    with pytest.raises(InvalidInputError, match=words):
+        guarantee(model, **options).fit(X, Y)
+
+
+# Copies.
+
+
+def draw_noise(rng, n_common=500, n_rare=30, times=15):
+    """Return rows that tell nothing, those of the rare class several times."""
+    rows = rng.normal(size=(n_common + n_rare, 5))
+    y = np.repeat([0, 1], [n_common, n_rare])
+    index = np.concatenate([np.arange(n_common), np.repeat(np.arange(n_rare) + n_common, times)])
+    return rows[index], y[index]
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_copies_of_rare_rows_guarantee_nothing_that_is_false():
+    rng, broken = np.random.default_rng(3), 0
+    fresh = rng.normal(size=(4000, 5))
+    for seed in range(6):
+        rows, y = draw_noise(rng)
+        forest = RandomForestClassifier(20, random_state=seed)
+        with pytest.warns(BoundaryWarning, match="420 rows are copies"):
+            model = guarantee(forest, rule=Floors(recall=0.7)).fit(rows, y)
+        if model.boundary_.guaranteed:
+            broken += np.mean(model.predict(fresh)) < 0.7
+            assert model.certificate_.n_samples[1] <= 15
+    assert broken <= 1
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_copies_count_once_for_a_model_that_is_trained_elsewhere():
+    trained = LogisticRegression().fit(X[::2], Y[::2])
+    rows, y = X[1::2], Y[1::2]
+    once = guarantee(trained, cv="prefit").fit(rows, y)
+    copied = guarantee(trained, cv="prefit").fit(np.tile(rows, (9, 1)), np.tile(y, 9))
+    assert copied.threshold_ == once.threshold_
+    assert copied.certificate_ == once.certificate_
+
+
+def test_copies_stay_together_and_join_groups():
+    rows = np.array([[0.5], [1.5], [0.5], [2.5], [3.5]])
+    y = np.array([0, 1, 0, 1, 1])
+    units = find_units(rows, y, None)
+    assert units.number[0] == units.number[2]
+    assert (units.n_copies, units.count(y == 0), units.count(y == 1)) == (1, 1, 3)
+    assert units.keep_one(np.arange(5), y).tolist() == [0, 1, 3, 4]
+    joined = find_units(rows, y, np.array(["a", "a", "b", "b", "c"]))
+    assert joined.number.tolist() == [0, 0, 0, 0, 1]
+    assert joined.keep_one(np.arange(5), y).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_rows_with_few_values_are_no_copies():
+    rng = np.random.default_rng(0)
+    rows, y = rng.integers(0, 2, (300, 3)), rng.integers(0, 2, 300)
+    assert find_units(rows, y, None).n_copies == 0
+
+
+def test_rows_without_copies_warn_of_nothing():
+    assert "cop" not in guarantee().fit(X, Y).boundary_.message
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_floors_of_classes_count_copies_once():
+    rows, y = load_iris(return_X_y=True)
+    model = guarantee(LogisticRegression(max_iter=1000), rule=ClassFloors(recall={2: 0.5}))
+    n = model.fit(np.tile(rows, (4, 1)), np.tile(y, 4)).certificate_.n_samples
+    assert sum(n) <= 75
+
+
+# One of several fits.
+
+
+def draw_fits(rng, n_fits, n=150):
+    """Return the positive class's scores of several models that are equally good."""
+    return rng.normal(size=(n, n_fits))
+
+
+@pytest.mark.parametrize("chosen_among", [1, 8])
+def test_the_best_of_several_fits_keeps_its_floor_if_the_risk_is_shared(chosen_among):
+    rng, broken, n_runs = np.random.default_rng(4), 0, 60
+    for _ in range(n_runs):
+        y = np.repeat([0, 1], [150, 150])
+        rows = rng.normal(size=(300, 8)) + y[:, None]
+        fits = [
+            guarantee(
+                lambda X, k=k: X[:, k], cv="prefit", chosen_among=chosen_among, pos_label=1
+            ).fit(rows, y)
+            for k in range(8)
+        ]
+        best = max(fits, key=lambda fit: fit.threshold_)
+        broken += stats.norm.sf(best.threshold_, 1.0) < 0.8
+    if chosen_among == 8:
+        assert broken <= most_broken(n_runs)
+    else:
+        assert broken > most_broken(n_runs)
+
+
+def test_the_shared_risk_is_that_of_the_floors_and_of_the_certificate():
+    model = guarantee(chosen_among=5).fit(X, Y)
+    assert model.curve_.confidence == pytest.approx(0.99)
+    assert model.certificate_.confidence == pytest.approx(0.99)
+    assert "one of 5 fits may be chosen" in model.boundary_.message
+    plain = BoundShiftClassifier(LogisticRegression(), chosen_among=5).fit(X, Y)
+    assert plain.certificate_.confidence == pytest.approx(0.99)
