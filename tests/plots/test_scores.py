@@ -144,7 +144,7 @@ def test_what_cannot_be_drawn_is_refused(problem, monkeypatch):
         ProjectionDisplay.from_estimator(BoundShiftClassifier(LogisticRegression()), [[0]], [0])
     X, many = make_classification(300, n_classes=3, n_informative=4, random_state=0)
     model = BoundShiftClassifier(LogisticRegression()).fit(X, many)
-    with pytest.raises(InvalidInputError, match="must have two classes, got 3"):
+    with pytest.raises(InvalidInputError, match="must have two classes, but it has 3"):
         ProjectionDisplay.from_estimator(model, X, many)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtraError, match=r'pip install "\.\[plot\]"'):

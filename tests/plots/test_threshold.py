@@ -17,7 +17,7 @@ from boundshift.plots._threshold import metric_bands
 from boundshift.rules import Cost, Floors
 
 RUNS = 2000
-SETTINGS = {"prevalence": 0.05, "costs": Cost(false_negative=7), "odds": 1 / 7}
+SETTINGS = {"prevalence": 0.05, "costs": Cost(false_negative=7)}
 
 
 def at_boundary(display):

@@ -14,7 +14,6 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from boundshift._scores import ScoreSample
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
 DASHES = ("-", "--", "-.", ":")
 _N_THRESHOLDS = 801
+_DARK_BELOW = 0.4  # brightness of a background
 _LINE = 100  # characters of a sentence that fit on a figure
 
 
@@ -98,64 +98,28 @@ class Display(ABC):
         """Draw on the panels."""
 
 
-class ScoreDisplay(Display):
-    """A figure of labelled scores and their boundary."""
+def read_estimator(
+    estimator: Any, X: Any, old_threshold: float | Literal["auto"] | None
+) -> tuple[FloatArray, float | None]:
+    """Return the scores of rows by a fitted classifier, and where it decided before.
 
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        y: ArrayLike,
-        *,
-        old_threshold: float | Literal["auto"] | None = "auto",
-        **settings: Any,
-    ) -> Self:
-        """Draw a fitted `BoundShiftClassifier` with two classes.
-
-        Parameters
-        ----------
-        estimator : BoundShiftClassifier
-            Fitted.
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Rows to draw: those given to ``fit``, or fresh ones. The boundary and its claims always
-            belong to the scores that decided, which with cross-validation are not the final
-            model's.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        old_threshold : float, "auto" or None, default="auto"
-            Where the wrapped classifier decides. "auto" is its ``own_threshold_``, or nothing if
-            that is not known.
-        **settings : dict
-            Other parameters of :meth:`from_predictions`.
-
-        Returns
-        -------
-        display : the display, drawn
-        """
-        check_is_fitted(estimator)
-        if len(estimator.classes_) != 2:
-            raise InvalidInputError(
-                f"`estimator` must have two classes, got {len(estimator.classes_)}. Draw one of "
-                "its `boundaries_` with ProjectionDisplay(boundary, scores).plot()."
-            )
-        old = old_threshold
-        if old == "auto":
-            old = estimator.own_threshold_
-        known: dict[str, Any] = {"boundary": estimator.boundary_, "old_threshold": old}
-        return cls.from_predictions(y, estimator.positive_scores(X), **known, **settings)
-
-    @classmethod
-    @abstractmethod
-    def from_predictions(cls, y_true: ArrayLike, y_score: ArrayLike, **settings: Any) -> Self:
-        """Draw labels and scores."""
+    The old threshold is that of the wrapped classifier if it is "auto".
+    """
+    check_is_fitted(estimator)
+    if len(estimator.classes_) != 2:
+        raise InvalidInputError(
+            f"`estimator` must have two classes, but it has {len(estimator.classes_)}. Draw one "
+            "of its `boundaries_` with ProjectionDisplay(boundary, scores).plot()."
+        )
+    old = estimator.own_threshold_ if old_threshold == "auto" else old_threshold
+    return estimator.positive_scores(X), old
 
 
 def grid_of(sample: ScoreSample, *marks: float | None) -> FloatArray:
     """Return thresholds from end to end of the axis, with all marks among them."""
-    known = [mark for mark in marks if mark is not None]
-    axis = choose_axis([sample], known, linear=True)
-    shown = [mark for mark in known if np.isfinite(mark)]
+    places = [mark for mark in marks if mark is not None]
+    axis = choose_axis([sample], places, linear=True)
+    shown = [place for place in places if np.isfinite(place)]
     return np.unique(np.append(np.linspace(axis.low, axis.high, _N_THRESHOLDS), shown))
 
 
@@ -205,7 +169,8 @@ def _paint(ax: Axes) -> Palette:
     if paper[3] == 0:
         paper = to_rgba(ax.figure.get_facecolor())
     red, green, blue, opacity = paper
-    is_dark = opacity > 0 and 0.2126 * red + 0.7152 * green + 0.0722 * blue < 0.4
+    brightness = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+    is_dark = opacity > 0 and brightness < _DARK_BELOW
     palette = DARK if is_dark else LIGHT
     ax.spines[["top", "right"]].set_visible(False)
     ax.spines[["left", "bottom"]].set_color(palette.soft)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,17 +21,19 @@ from boundshift._typing import FloatArray
 from boundshift._validation import as_choice, as_share
 from boundshift._view import Band, error_band, settle_boundary
 from boundshift._words import claim_text, decision
-from boundshift.curves import SupportRadius
+from boundshift.curves import ErrorCurve, SupportRadius
 from boundshift.metrics import METRICS, metrics_of_errors, settle_costs
 from boundshift.plots._canvas import (
     DASHES,
+    Display,
     Palette,
-    ScoreDisplay,
     add_legend,
     draw_boundaries,
     grid_of,
     line_key,
+    read_estimator,
 )
+from boundshift.rules import Rule
 from boundshift.rules._binary import Cost, as_prevalence
 
 if TYPE_CHECKING:
@@ -50,32 +52,36 @@ def metric_bands(
     names: Sequence[str],
     *,
     confidence: float = 0.95,
-    **settings: Any,
+    prevalence: float | None = None,
+    costs: Cost | None = None,
 ) -> dict[str, Band]:
     """Return metrics at every threshold, from the rows of each class on the wrong side.
 
     Both error rates lie in their intervals together with the confidence if each has its square
     root, since classes are drawn independently. Every metric is monotone in each error rate, so
-    its extremes over both intervals stand at their corners. Settings are those of
-    :func:`~boundshift.metrics.metrics_of_errors`.
+    its extremes over both intervals stand at their corners.
     """
-    negative, positive = (k / n for k, n in zip(wrong, n_samples, strict=True))
-    values = metrics_of_errors(negative, positive, n_samples, **settings)
+
+    def metrics_at(negative: FloatArray, positive: FloatArray) -> dict[str, FloatArray]:
+        return metrics_of_errors(negative, positive, n_samples, prevalence=prevalence, costs=costs)
+
+    values = metrics_at(wrong[0] / n_samples[0], wrong[1] / n_samples[1])
     bands = {}
     for name in names:
         each = confidence if name in _OF_ONE_CLASS else confidence**0.5
-        ends = [error_band(k, n, each) for k, n in zip(wrong, n_samples, strict=True)]
+        negative = error_band(wrong[0], n_samples[0], each)
+        positive = error_band(wrong[1], n_samples[1], each)
         corners = [
-            metrics_of_errors(first, second, n_samples, **settings)[name]
-            for first in (ends[0].low, ends[0].high)
-            for second in (ends[1].low, ends[1].high)
+            metrics_at(first, second)[name]
+            for first in (negative.low, negative.high)
+            for second in (positive.low, positive.high)
         ]
         bands[name] = Band(values[name], np.min(corners, axis=0), np.max(corners, axis=0))
     return bands
 
 
 @dataclass(eq=False, repr=False)
-class ThresholdDisplay(ScoreDisplay):
+class ThresholdDisplay(Display):
     """Lines with bands against the threshold, and both boundaries across them.
 
     Parameters
@@ -131,7 +137,53 @@ class ThresholdDisplay(ScoreDisplay):
 
     def __post_init__(self) -> None:
         if self.rule_values is not None:
-            self.size, self.heights = (8.0, 5.6), (2.4, 1)
+            self.size = (8.0, 5.6)
+            self.heights = (2.4, 1)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        interval: tuple[float, float] | None = None,
+        confidence: float = 0.95,
+        old_threshold: float | Literal["auto"] | None = "auto",
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw errors and rule of a fitted `BoundShiftClassifier` with two classes.
+
+        Parameters
+        ----------
+        estimator : BoundShiftClassifier
+            Fitted.
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows to draw: those given to ``fit``, or fresh ones. The boundary and its claims always
+            belong to the scores that decided, which with cross-validation are not the final
+            model's.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        old_threshold : float, "auto" or None, default="auto"
+            Threshold of the wrapped classifier. "auto" is its ``own_threshold_``, or nothing if
+            that is not known.
+        interval, confidence, ax
+            As in :meth:`from_predictions`.
+
+        Returns
+        -------
+        display : the display, drawn
+        """
+        scores, old = read_estimator(estimator, X, old_threshold)
+        return cls.from_predictions(
+            y,
+            scores,
+            boundary=estimator.boundary_,
+            interval=interval,
+            confidence=confidence,
+            old_threshold=old,
+            ax=ax,
+        )
 
     @classmethod
     def from_predictions(
@@ -139,11 +191,14 @@ class ThresholdDisplay(ScoreDisplay):
         y_true: ArrayLike,
         y_score: ArrayLike,
         *,
+        boundary: Boundary | None = None,
+        curve: str | ErrorCurve | None = None,
+        rule: str | Rule | None = None,
+        pos_label: object = None,
         interval: tuple[float, float] | None = None,
         confidence: float = 0.95,
         old_threshold: float | None = None,
         ax: Axes | None = None,
-        **known: Any,
     ) -> Self:
         """Draw error rates of both classes, and the rule, against the threshold.
 
@@ -161,7 +216,7 @@ class ThresholdDisplay(ScoreDisplay):
             From :func:`~boundshift.threshold_interval`.
         confidence : float, default=0.95
             Of the bands.
-        old_threshold, ax, **known
+        boundary, curve, rule, pos_label, old_threshold, ax
             As in :meth:`ProjectionDisplay.from_predictions`.
 
         Returns
@@ -169,7 +224,9 @@ class ThresholdDisplay(ScoreDisplay):
         display : the display, drawn
         """
         as_share("confidence", confidence)
-        boundary, sample = settle_boundary(y_true, y_score, **known)
+        boundary, sample = settle_boundary(
+            y_true, y_score, boundary, curve=curve, rule=rule, pos_label=pos_label
+        )
         thresholds = grid_of(sample, boundary.threshold, old_threshold, *(interval or ()))
         negative, positive = boundary.labels
         names = (f"class {negative} called {positive}", f"class {positive} missed")
@@ -195,10 +252,13 @@ class ThresholdDisplay(ScoreDisplay):
         metrics: str | Sequence[str] = ("recall", "precision", "f1"),
         prevalence: float | None = None,
         costs: Cost | None = None,
+        boundary: Boundary | None = None,
+        curve: str | ErrorCurve | None = None,
+        rule: str | Rule | None = None,
+        pos_label: object = None,
         confidence: float = 0.95,
         old_threshold: float | None = None,
         ax: Axes | None = None,
-        **known: Any,
     ) -> Self:
         """Draw several metrics against the threshold, with bands, and both operating points.
 
@@ -210,7 +270,7 @@ class ThresholdDisplay(ScoreDisplay):
             Share of the positive class where decisions are made; None takes the sample's.
         costs : Cost, default=None
             Costs of both errors, for the cost and the net benefit; None takes those of the rule.
-        y_true, y_score, confidence, old_threshold, ax, **known
+        y_true, y_score, boundary, curve, rule, pos_label, confidence, old_threshold, ax
             As in :meth:`from_predictions`.
 
         Returns
@@ -229,19 +289,29 @@ class ThresholdDisplay(ScoreDisplay):
         for name in names:
             as_choice("metrics", name, METRICS)
         as_share("confidence", confidence)
-        boundary, sample = settle_boundary(y_true, y_score, **known)
+        boundary, sample = settle_boundary(
+            y_true, y_score, boundary, curve=curve, rule=rule, pos_label=pos_label
+        )
         if costs is None:
             costs = boundary.rule if isinstance(boundary.rule, Cost) else Cost()
-        whole, share = settle_costs(costs, as_prevalence(prevalence))
+        costs, prevalence = settle_costs(costs, as_prevalence(prevalence))
         thresholds = grid_of(sample, boundary.threshold, old_threshold)
-        settings = {"prevalence": share, "costs": whole}
-        wrong = sample.count_wrong(thresholds)
-        bands = metric_bands(wrong, sample.n_samples, names, confidence=confidence, **settings)
-        made = cls(thresholds, bands, boundary, old_threshold=old_threshold, confidence=confidence)
-        return made.plot(ax)
+        bands = metric_bands(
+            sample.count_wrong(thresholds),
+            sample.n_samples,
+            names,
+            confidence=confidence,
+            prevalence=prevalence,
+            costs=costs,
+        )
+        display = cls(
+            thresholds, bands, boundary, old_threshold=old_threshold, confidence=confidence
+        )
+        return display.plot(ax)
 
     def _draw(self, palette: Palette) -> None:
-        top, bottom = self.ax_, self.axes_[-1]
+        top = self.ax_
+        bottom = self.axes_[-1]
         top.set(xlim=(self.thresholds[0], self.thresholds[-1]), title=decision(self.boundary))
         keys = self._draw_lines(palette)
         if self.y_name:
@@ -249,20 +319,19 @@ class ThresholdDisplay(ScoreDisplay):
             top.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.3g}%")
         top.grid(axis="y", color=palette.line, lw=0.7)
         top.set_axisbelow(True)
-        new, old = self.boundary.threshold, self.old_threshold
-        keys += draw_boundaries(self.axes_, new, old, palette)
+        keys += draw_boundaries(self.axes_, self.boundary.threshold, self.old_threshold, palette)
         if self.interval is not None:
             for ax in self.axes_:
                 ax.axvspan(*self.interval, color=palette.ink, alpha=0.09, lw=0)
             shade: dict[str, Any] = {"color": palette.ink, "alpha": 0.09, "lw": 8}
             keys.append(line_key("where the boundary may fall", **shade))
-        below, claimed = 0.13, ""
-        if self.rule_values is not None:
-            keys += self._draw_rule(self.rule_values, palette)
-            below, claimed = 0.42, claim_text(self.boundary)
-            top.tick_params(labelbottom=False)
         bottom.set_xlabel("threshold on the score")
-        add_legend(bottom, keys, palette, below=below, title=claimed)
+        if self.rule_values is None:
+            add_legend(bottom, keys, palette)
+        else:
+            keys += self._draw_rule(self.rule_values, palette)
+            top.tick_params(labelbottom=False)
+            add_legend(bottom, keys, palette, below=0.42, title=claim_text(self.boundary))
 
     def _draw_lines(self, palette: Palette) -> list[Any]:
         """Draw all lines with their bands; return the legend's entries."""
@@ -289,16 +358,18 @@ class ThresholdDisplay(ScoreDisplay):
 
     def _draw_rule(self, values: FloatArray, palette: Palette) -> list[Any]:
         """Draw the rule, its plateau and the boundary below; return the legend's entries."""
-        ax, keys = self.axes_[1], []
-        new, (low, high) = self.boundary.threshold, self.boundary.plateau
+        ax = self.axes_[1]
+        keys = []
+        threshold = self.boundary.threshold
+        low, high = self.boundary.plateau
         ax.plot(self.thresholds, values, color=palette.soft, lw=2)
-        value = values[int(np.argmin(np.abs(self.thresholds - new)))]
+        value = values[int(np.argmin(np.abs(self.thresholds - threshold)))]
         if high - low > _LEAST_SEEN * (self.thresholds[-1] - self.thresholds[0]):
             thick: dict[str, Any] = {"color": palette.ink, "lw": 5}
             keys.append(line_key("plateau", **thick))
             ax.plot((low, high), [value, value], solid_capstyle="butt", **thick)
         marker: dict[str, Any] = {"ms": 9, "mec": palette.surface, "mew": 1.5, "zorder": 7}
-        ax.plot(new, value, "o", color=palette.ink, **marker)
+        ax.plot(threshold, value, "o", color=palette.ink, **marker)
         ax.set_ylabel(f"rule: {self.boundary.rule.name}")
         ax.margins(y=0.15)
         return keys
