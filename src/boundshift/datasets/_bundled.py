@@ -59,7 +59,8 @@ def as_loader(read: Callable[[], Contents]) -> Callable[..., Any]:
 
 def make_bunch(contents: Contents, *, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Pack a data set the way scikit-learn's own loaders do."""
-    frame, columns = None, contents.data
+    frame = None
+    columns = contents.data
     labels = np.asarray(contents.target, dtype=np.int64)
     names = list(contents.feature_names)
     if as_frame:
@@ -68,7 +69,8 @@ def make_bunch(contents: Contents, *, return_X_y: bool = False, as_frame: bool =
         except ImportError as error:
             raise MissingExtraError("pandas", "data") from error
         frame = pd.DataFrame(contents.data, columns=names).assign(target=labels)
-        columns, labels = frame[names], frame["target"]
+        columns = frame[names]
+        labels = frame["target"]
     if return_X_y:
         return columns, labels
     return Bunch(
@@ -215,8 +217,10 @@ def make_gaussians(
             "Use (1000, 10) for the paper's setting."
         )
     rng = check_random_state(random_state)
-    means, one = (-mu, mu), np.eye(len(mu))
-    X = np.vstack([rng.multivariate_normal(means[i], one, n_samples[i]) for i in (0, 1)])
+    covariance = np.eye(len(mu))
+    negative = rng.multivariate_normal(-mu, covariance, n_samples[0])
+    positive = rng.multivariate_normal(mu, covariance, n_samples[1])
+    X = np.vstack([negative, positive])
     y = np.repeat(np.array([0, 1], dtype=np.int64), n_samples)
     order = rng.permutation(len(y))
     return X[order], y[order]
@@ -228,12 +232,12 @@ BUNDLED = {load.__name__.removeprefix("load_"): load for load in _LOADERS}
 
 def describe_bundled() -> list[tuple[str, int, int, int, int, float]]:
     """Return name, rows, columns, classes, rows of the rarer class, and imbalance ratio of each."""
-    found = []
+    rows = []
     for name, loader in BUNDLED.items():
         X, y = loader(return_X_y=True)
         rare = int(min(y.sum(), len(y) - y.sum()))
-        found.append((name, *X.shape, 2, rare, (len(y) - rare) / rare))
-    return found
+        rows.append((name, *X.shape, 2, rare, (len(y) - rare) / rare))
+    return rows
 
 
 def load_table(name: str) -> Any:

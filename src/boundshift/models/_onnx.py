@@ -36,8 +36,12 @@ from boundshift.models._scoring import (
     unwrap,
 )
 
-_IR_VERSION, _CONVERTER_ML_OPSET = 10, 3
-_OUTPUTS = _LABEL, _SCORE, _PROBABILITIES = "label", "decision_score", "probabilities"
+_IR_VERSION = 10
+_CONVERTER_ML_OPSET = 3
+_LABEL = "label"
+_SCORE = "decision_score"
+_PROBABILITIES = "probabilities"
+_OUTPUTS = (_LABEL, _SCORE, _PROBABILITIES)
 # Types of columns as ONNX names them, and as skl2onnx does.
 _KINDS = {"float32": "FLOAT", "f": "DOUBLE", "i": "INT64", "u": "INT64", "b": "BOOL"}
 _TYPES = {
@@ -47,11 +51,15 @@ _TYPES = {
 _NARROWER: tuple[dict[str, str], ...] = (
     {}, {"INT64": "DOUBLE"}, {"INT64": "FLOAT", "DOUBLE": "FLOAT"},
 )  # fmt: skip
-# Rows of the comparison. A converter that rounds to float32 may be off by this share of the largest
-# score.
-_CHECKED, _TOLERANCE = 1000, 1e-3
+# Rows of the comparison.
+_CHECKED = 1000
+# A converter that rounds to float32 may be off by this share of the largest score.
+_TOLERANCE = 1e-3
 # Relative error of converted steps.
-_SINGLE_ROUNDING, _DOUBLE_ROUNDING = 1e-6, 1e-12
+_SINGLE_ROUNDING = 1e-6
+_DOUBLE_ROUNDING = 1e-12
+# Of log-odds between classes: further apart a float64 probability cannot express them.
+_MOST_APART = 600.0
 _KEEP = "Keep the classifier itself, by boundshift.save: other exporters may lose the shift."
 
 # Inputs of the model: name, type in ONNX, number of columns.
@@ -107,49 +115,70 @@ def to_onnx(clf: Any, X: Any) -> Any:
     """
     for library in ("onnx", "onnxruntime"):
         _need(library)
-    from onnx import helper
-
     check_is_fitted(clf)
     outer = unwrap(clf)
     shifter = outer.last
     if not is_a(shifter, "boundshift", "BoundShiftClassifier"):
         remedy = "Models without a moved boundary are converted by skl2onnx."
         refuse("`clf` must be a BoundShiftClassifier or end in one", type(shifter).__name__, remedy)
-    model, n_classes = unwrap(shifter.estimator_), len(shifter.classes_)
-    response: Response = shifter._response
-    method = getattr(model.last, "method", response.method)  # of the parts, if it is a mean
+    model = unwrap(shifter.estimator_)
+    _check_response(model.last, shifter._response)
+    _check_rows(X)
+    steps = [*outer.transformers, *model.transformers]
+    inputs = _list_inputs(X, has_steps=bool(steps))
+    graph = Graph()
+    n_classes = len(shifter.classes_)
+    if isinstance(model.last, MeanOfModels):
+        score = _write_mean(graph, model.last, steps, inputs)
+        _write_probabilities(graph, score, shifter._response, n_classes)
+    else:
+        raw, floor = _write_model(graph, model.last, steps, shifter._response, inputs)
+        score = _write_scores(graph, raw, floor, shifter._response, n_classes)
+    _write_decision(graph, shifter, score)
+    exported = _assemble(graph, inputs, shifter)
+    _check(exported, clf, X)
+    return exported
+
+
+def _check_response(last: Any, response: Response) -> None:
+    method = getattr(last, "method", response.method)  # of the parts, if it is a mean
     if callable(method):
         remedy = "Use response_method='auto'."
         refuse("`response_method` must not be a function for ONNX", repr(method), remedy)
+
+
+def _check_rows(X: Any) -> None:
     if issparse(X) or np.ndim(X) != 2:
         got = "a sparse matrix" if issparse(X) else f"{np.ndim(X)} dimension(s)"
         remedy = "Export the model behind the step that makes numbers of texts, on its dense rows."
         refuse("`X` must be dense rows and columns for ONNX", got, remedy)
-    steps = [*outer.transformers, *model.transformers]
-    if steps and hasattr(X, "columns"):
-        inputs = [(str(name), _kind_of(np.asarray(X[name]).dtype), 1) for name in X.columns]
-    else:
-        is_single = np.asarray(X[:1]).dtype == np.float32
-        inputs = [("X", "FLOAT" if is_single else "DOUBLE", np.shape(X)[1])]
-    graph = Graph()
-    if isinstance(model.last, MeanOfModels):
-        score = _write_mean(graph, model.last, steps, inputs)
-        _write_probabilities(graph, score, response, n_classes)
-    else:
-        raw, floor = _write_model(graph, model.last, steps, response, inputs)
-        score = _write_scores(graph, raw, floor, response, n_classes)
-    _write_decision(graph, shifter, score)
-    width: list[int | None] = [None] if n_classes == 2 else [None, n_classes]
-    kind = _kind_of(shifter.classes_.dtype)
-    outputs = [_declare(_LABEL, kind, [None]), _declare(_SCORE, "DOUBLE", width)]
-    if response.is_log_odds:
+
+
+def _list_inputs(X: Any, *, has_steps: bool) -> _Inputs:
+    """Return one input for each column of a dataframe before other steps, else one for all."""
+    if has_steps and hasattr(X, "columns"):
+        return [(str(name), _kind_of(np.asarray(X[name]).dtype), 1) for name in X.columns]
+    is_single = np.asarray(X[:1]).dtype == np.float32
+    return [("X", "FLOAT" if is_single else "DOUBLE", np.shape(X)[1])]
+
+
+def _assemble(graph: Graph, inputs: _Inputs, shifter: Any) -> Any:
+    """Return the graph as a model, with its inputs and outputs declared."""
+    from onnx import helper
+
+    n_classes = len(shifter.classes_)
+    score_shape: list[int | None] = [None] if n_classes == 2 else [None, n_classes]
+    outputs = [
+        _declare(_LABEL, _kind_of(shifter.classes_.dtype), [None]),
+        _declare(_SCORE, "DOUBLE", score_shape),
+    ]
+    if shifter._response.is_log_odds:
         outputs.append(_declare(_PROBABILITIES, "DOUBLE", [None, n_classes]))
-    given = [_declare(name, kind, [None, k]) for name, kind, k in inputs]
-    whole = helper.make_graph(graph.nodes, "boundshift", given, outputs, graph.constants)
+    declared = [_declare(name, kind, [None, n_columns]) for name, kind, n_columns in inputs]
+    whole = helper.make_graph(graph.nodes, "boundshift", declared, outputs, graph.constants)
     domains = [helper.make_opsetid(*domain) for domain in sorted(graph.domains.items())]
     exported = helper.make_model(whole, opset_imports=domains, producer_name="boundshift")
     exported.ir_version = _IR_VERSION
-    _check(exported, clf, X)
     return exported
 
 
@@ -170,16 +199,14 @@ def _declare(name: str, kind: str, shape: list[int | None]) -> Any:
     return helper.make_tensor_value_info(name, getattr(TensorProto, kind), shape)
 
 
-# Nodes.
-
-
 def _write_model(
     graph: Graph, last: Any, steps: list[Any], response: Response, inputs: _Inputs
 ) -> tuple[str, tuple[float, ...] | None]:
     """Write a model's response; return its name, and the floors if it is probabilities."""
     from onnx import TensorProto
 
-    method, floor = response.method, response.floor
+    method = response.method
+    floor = response.floor
     write = look_up(last, PROBABILITY_WRITERS if method == "predict_proba" else MARGIN_WRITERS)
     if write is not None:
         x = "X"
@@ -190,10 +217,13 @@ def _write_model(
             x = output.name
         return write(graph, graph.cast(x, "DOUBLE"), last), floor
     if method == "margin" and response.is_log_odds:
-        method, floor = "predict_proba", (SMALLEST,) * len(last.classes_)
+        method = "predict_proba"
+        floor = (SMALLEST,) * len(last.classes_)
     if method == "margin" or is_a(last, "catboost", "CatBoost"):
         refuse("`estimator` must be a model that ONNX can express", type(last).__name__, _KEEP)
-    options = {"zipmap": False} | ({"raw_scores": True} if method == "decision_function" else {})
+    options = {"zipmap": False}
+    if method == "decision_function":
+        options["raw_scores"] = True
     # Options are found by the classifier's id: that of a pipeline around it sets nothing.
     output = _convert(graph, [*steps, last], inputs, {id(last): options})[1]
     raw = graph.cast(output.name, "DOUBLE")
@@ -205,42 +235,54 @@ def _write_model(
 
 def _convert(graph: Graph, steps: list[Any], inputs: _Inputs, options: Any = None) -> Any:
     """Add what skl2onnx makes of steps, in double precision if it can; return its outputs."""
-    skl2onnx = _need("skl2onnx")
     import onnx.compose
     from onnx import helper
+
+    converted = _convert_by_skl2onnx(steps, inputs, options)
+    converted = onnx.compose.add_prefix(converted, f"converted_{len(graph.nodes)}_")
+    for (name, *_), given in zip(inputs, converted.graph.input, strict=True):
+        to = given.type.tensor_type.elem_type
+        graph.nodes.append(helper.make_node("Cast", [name], [given.name], to=to))
+    graph.nodes.extend(converted.graph.node)
+    graph.constants.extend(converted.graph.initializer)
+    graph.domains = {o.domain: o.version for o in converted.opset_import} | graph.domains
+    return converted.graph.output
+
+
+def _convert_by_skl2onnx(steps: list[Any], inputs: _Inputs, options: Any) -> Any:
+    """Return what skl2onnx makes of steps, with the widest types of columns that it can use."""
+    skl2onnx = _need("skl2onnx")
+    import onnx.checker
     from onnxruntime import InferenceSession
     from skl2onnx.common import data_types
 
     pipeline = Pipeline([(f"step{i}", step) for i, step in enumerate(steps)])
-    opsets, reason = {"": OPSET, ML_DOMAIN: _CONVERTER_ML_OPSET}, ""
+    opsets = {"": OPSET, ML_DOMAIN: _CONVERTER_ML_OPSET}
+    reason = ""
     for narrower in _NARROWER:
-        types = [
-            (name, getattr(data_types, f"{_TYPES[narrower.get(kind, kind)]}TensorType")([None, k]))
-            for name, kind, k in inputs
-        ]
+        types = []
+        for name, kind, n_columns in inputs:
+            type_name = f"{_TYPES[narrower.get(kind, kind)]}TensorType"
+            types.append((name, getattr(data_types, type_name)([None, n_columns])))
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                base = skl2onnx.convert_sklearn(
+                converted = skl2onnx.convert_sklearn(
                     pipeline, initial_types=types, options=options, target_opset=opsets
                 )
-            onnx.checker.check_model(base, full_check=True)
+            onnx.checker.check_model(converted, full_check=True)
             # onnxruntime lacks some operators for doubles.
-            InferenceSession(base.SerializeToString(), providers=["CPUExecutionProvider"])
-            break
+            InferenceSession(converted.SerializeToString(), providers=["CPUExecutionProvider"])
         except Exception as error:
-            reason = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
-    else:
-        got = f"{type(steps[-1]).__name__} ({reason})"
-        refuse("`clf` must be a model that skl2onnx can convert", got, _KEEP)
-    base = onnx.compose.add_prefix(base, f"converted_{len(graph.nodes)}_")
-    for (name, *_), given in zip(inputs, base.graph.input, strict=True):
-        to = given.type.tensor_type.elem_type
-        graph.nodes.append(helper.make_node("Cast", [name], [given.name], to=to))
-    graph.nodes.extend(base.graph.node)
-    graph.constants.extend(base.graph.initializer)
-    graph.domains = {o.domain: o.version for o in base.opset_import} | graph.domains
-    return base.graph.output
+            reason = f"{type(error).__name__}: {_first_line(error)}"
+        else:
+            return converted
+    got = f"{type(steps[-1]).__name__} ({reason})"
+    refuse("`clf` must be a model that skl2onnx can convert", got, _KEEP)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]
 
 
 def _write_scores(graph: Graph, raw: str, floor: Any, response: Response, n_classes: int) -> str:
@@ -276,7 +318,9 @@ def _write_probabilities(graph: Graph, score: str, response: Response, n_classes
 
 def _write_mean(graph: Graph, mean: MeanOfModels, steps: list[Any], inputs: _Inputs) -> str:
     """Write what `mean_scores` returns of the scores of all parts."""
-    n, n_classes, second = len(mean.estimators), len(mean.classes_), graph.constant([1], np.int64)
+    n = len(mean.estimators)
+    n_classes = len(mean.classes_)
+    second = graph.constant([1], np.int64)
     scores = []
     for part in mean.estimators:
         if len(part.classes_) < n_classes:
@@ -294,15 +338,20 @@ def _write_mean(graph: Graph, mean: MeanOfModels, steps: list[Any], inputs: _Inp
     average = graph.add("Div", graph.add("Sum", *scores), graph.constant(float(n)))
     if n_classes > 2 or not mean.is_log_odds:
         return average
-    columns = [graph.add("Unsqueeze", one, second) for one in scores]
+    largest = graph.add("Max", *(graph.add("Abs", score) for score in scores))
+    is_sure = graph.add("Greater", largest, graph.constant(SUREST))
+    return graph.add("Where", is_sure, _write_median(graph, scores), average)
+
+
+def _write_median(graph: Graph, scores: list[str]) -> str:
+    n = len(scores)
+    second = graph.constant([1], np.int64)
+    columns = [graph.add("Unsqueeze", score, second) for score in scores]
     every = graph.add("Concat", *columns, axis=1)
     ordered = graph.add("TopK", every, graph.constant([n], np.int64))
-    middle = graph.constant([(n - 1) // 2, n // 2], np.int64)
-    middle = graph.add("Gather", ordered, middle, axis=1)
-    median = graph.add("ReduceMean", middle, second, keepdims=0)
-    largest = graph.add("Max", *(graph.add("Abs", one) for one in scores))
-    is_sure = graph.add("Greater", largest, graph.constant(SUREST))
-    return graph.add("Where", is_sure, median, average)
+    places = graph.constant([(n - 1) // 2, n // 2], np.int64)
+    middle = graph.add("Gather", ordered, places, axis=1)
+    return graph.add("ReduceMean", middle, second, keepdims=0)
 
 
 def _write_decision(graph: Graph, clf: Any, score: str) -> None:
@@ -335,31 +384,36 @@ def _write_decision(graph: Graph, clf: Any, score: str) -> None:
 
 def _check(model: Any, clf: Any, X: Any) -> None:
     """Raise unless the model gives the classifier's scores and labels on the first rows."""
-    rows, outer = X[:_CHECKED], unwrap(clf)
-    shifter, seen = outer.last, outer.transform(rows)
+    rows = X[:_CHECKED]
+    outer = unwrap(clf)
+    shifter = outer.last
+    transformed = outer.transform(rows)
     try:
-        labels, found, *_ = _run(model, rows)
+        labels, scores, *_ = _run(model, rows)
     except Exception as error:
-        reason = str(error).strip().partition("\n")[0]
-        got = f"{type(unwrap(shifter.estimator_).last).__name__} ({reason})"
+        got = f"{type(unwrap(shifter.estimator_).last).__name__} ({_first_line(error)})"
         remedy = f"Fill missing texts, and rename columns called {', '.join(_OUTPUTS)}."
         refuse("`clf` must be a model that onnxruntime can run on `X`", got, remedy)
     if len(shifter.classes_) == 2:
-        ours = shifter.positive_scores(seen)
-        gap = np.abs(ours - shifter.threshold_)
+        expected = shifter.positive_scores(transformed)
+        to_boundary = np.abs(expected - shifter.threshold_)
     else:
-        ours = shifter._response.read(shifter.estimator_, seen, shifter.classes_) + shifter.biases_
-        ours, found = (  # differences that a float64 probability can express
-            np.maximum(s - s.max(axis=1, keepdims=True), -600.0) for s in (ours, found)
-        )
-        gap = -np.diff(-np.sort(-ours, axis=1)[:, :2])[:, 0]
-    worst = float(np.abs(found - ours).max(initial=0.0))
-    allowed = _TOLERANCE * max(1.0, float(np.abs(ours).max(initial=0.0)))
+        expected = shifter._response.read(shifter.estimator_, transformed, shifter.classes_)
+        expected = _below_largest(expected + shifter.biases_)
+        scores = _below_largest(scores)
+        to_boundary = -np.diff(-np.sort(-expected, axis=1)[:, :2])[:, 0]
+    worst = float(np.abs(scores - expected).max(initial=0.0))
+    allowed = _TOLERANCE * max(1.0, float(np.abs(expected).max(initial=0.0)))
     # A row that is closer to the boundary than rounding may get either label.
     is_other = np.asarray(labels).ravel() != clf.predict(rows)
-    if not worst <= allowed or np.any(is_other & (gap > 2 * worst)):
+    if not worst <= allowed or np.any(is_other & (to_boundary > 2 * worst)):
         remedy = "Use a model and steps in double precision, see boundshift.to_onnx."
         refuse("`clf` must have a converter that is right", f"scores off by {worst:.3g}", remedy)
+
+
+def _below_largest(scores: Any) -> Any:
+    """Return scores of classes less the largest of each row."""
+    return np.maximum(scores - scores.max(axis=1, keepdims=True), -_MOST_APART)
 
 
 def _run(model: Any, X: Any) -> Any:
@@ -369,7 +423,8 @@ def _run(model: Any, X: Any) -> Any:
 
     options = SessionOptions()
     options.log_severity_level = 4
-    columns, feed = {str(name): name for name in getattr(X, "columns", ())}, {}
+    columns = {str(name): name for name in getattr(X, "columns", ())}
+    feed = {}
     for given in model.graph.input:
         dtype = helper.tensor_dtype_to_np_dtype(given.type.tensor_type.elem_type)
         is_column = given.name in columns

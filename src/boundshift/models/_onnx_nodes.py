@@ -17,9 +17,11 @@ from numpy.typing import ArrayLike, NDArray
 from boundshift.exceptions import InvalidInputError
 
 # The newest operators that runtimes of the last two years know; TreeEnsemble came with 5.
-OPSET, ML_OPSET, ML_DOMAIN = 18, 5, "ai.onnx.ml"
+OPSET = 18
+ML_OPSET = 5
+ML_DOMAIN = "ai.onnx.ml"
 _SUM = 1
-_ROUNDED = "FLOAT", "DOUBLE"
+_ROUNDED = ("FLOAT", "DOUBLE")
 
 
 def refuse(rule: str, got: object, remedy: str) -> NoReturn:
@@ -101,12 +103,14 @@ def _sum_of_trees(
     """Write the sums over trees; `less` sends a row that equals the threshold to the right."""
     from onnx import numpy_helper
 
-    targets, columns = [], []
+    targets = []
+    columns = []
     for target, *arrays in trees:
         nodes = [np.asarray(array) for array in arrays]
         if len(nodes[0]) == 1:  # The node needs splits: both sides of this one have the value.
-            ends = np.array([1, -1, -1]), np.array([2, -1, -1])
-            nodes = [np.zeros(3), np.zeros(3), *ends, np.zeros(3), nodes[-1].repeat(3)]
+            left = np.array([1, -1, -1])
+            right = np.array([2, -1, -1])
+            nodes = [np.zeros(3), np.zeros(3), left, right, np.zeros(3), nodes[-1].repeat(3)]
         targets.append(target)
         columns.append(nodes)
     sizes = [len(nodes[0]) for nodes in columns]
@@ -116,7 +120,9 @@ def _sum_of_trees(
     inner = ~is_leaf
     # Splits and leaves are numbered apart.
     place = np.where(is_leaf, np.cumsum(is_leaf), np.cumsum(inner)) - 1
-    true, false = ((end + np.repeat(first, sizes))[inner] for end in (left, right))
+    first_of_tree = np.repeat(first, sizes)
+    true = (left + first_of_tree)[inner]
+    false = (right + first_of_tree)[inner]
     # Some libraries split at values of training rows, which an inexact step before the model would
     # move to either side. The split moves away from them, by no more than that step rounds.
     splits = splits[inner].astype(np.float64)
@@ -147,8 +153,15 @@ def _sum_of_trees(
 
 
 def _sklearn_tree(target: int, tree: Any, value: NDArray[Any]) -> Tree:
-    children = tree.children_left, tree.children_right
-    return target, tree.feature, tree.threshold, *children, tree.missing_go_to_left, value
+    return (
+        target,
+        tree.feature,
+        tree.threshold,
+        tree.children_left,
+        tree.children_right,
+        tree.missing_go_to_left,
+        value,
+    )
 
 
 def _forest(graph: Graph, x: str, model: Any) -> str:
@@ -164,10 +177,10 @@ def _forest(graph: Graph, x: str, model: Any) -> str:
             for target, k in enumerate(classes):
                 yield _sklearn_tree(target, member.tree_, shares[:, k])
 
-    found = _sum_of_trees(graph, graph.cast(x, *_ROUNDED), trees(), np.zeros(len(classes)))
+    shares = _sum_of_trees(graph, graph.cast(x, *_ROUNDED), trees(), np.zeros(len(classes)))
     if n_classes > 2:
-        return found
-    return graph.add("Concat", graph.add("Sub", graph.constant(1.0), found), found, axis=1)
+        return shares
+    return graph.add("Concat", graph.add("Sub", graph.constant(1.0), shares), shares, axis=1)
 
 
 def _gradient_boosting(graph: Graph, x: str, model: Any) -> str:
@@ -189,13 +202,15 @@ def _hist_gradient_boosting(graph: Graph, x: str, model: Any) -> str:
     def trees() -> Iterator[Tree]:
         for stage in model._predictors:
             for k, nodes in enumerate(predictor.nodes for predictor in stage):
-                ends = (
-                    np.where(nodes["is_leaf"], -1, nodes[end].astype(np.int64))
-                    for end in ("left", "right")
+                yield (
+                    k,
+                    nodes["feature_idx"],
+                    nodes["num_threshold"],
+                    np.where(nodes["is_leaf"], -1, nodes["left"].astype(np.int64)),
+                    np.where(nodes["is_leaf"], -1, nodes["right"].astype(np.int64)),
+                    nodes["missing_go_to_left"],
+                    nodes["value"],
                 )
-                names = ("feature_idx", "num_threshold", "missing_go_to_left", "value")
-                feature, threshold, missing, value = (nodes[name] for name in names)
-                yield k, feature, threshold, *ends, missing, value
 
     return _sum_of_trees(graph, x, trees(), model._baseline_prediction.ravel())
 
@@ -206,7 +221,8 @@ def _xgboost(graph: Graph, x: str, model: Any) -> str:
     if best is not None and hasattr(model, "get_booster"):
         booster = booster[: int(best) + 1]  # as the wrapper, not the Booster, predicts
     stored = json.loads(booster.save_raw("json"))["learner"]
-    made, parameters = stored["gradient_booster"], stored["learner_model_param"]
+    made = stored["gradient_booster"]
+    parameters = stored["learner_model_param"]
     if made["name"] != "gbtree":
         _refuse_trees(f"booster={made['name']!r}")
     for tree in made["model"]["trees"]:
@@ -221,8 +237,15 @@ def _xgboost(graph: Graph, x: str, model: Any) -> str:
         pairs = zip(made["model"]["trees"], made["model"]["tree_info"], strict=True)
         for tree, target in pairs:
             split = np.array(tree["split_conditions"], dtype=np.float32)  # in a leaf, its value
-            ends = tree["left_children"], tree["right_children"]
-            yield target, tree["split_indices"], split, *ends, tree["default_left"], split
+            yield (
+                target,
+                tree["split_indices"],
+                split,
+                tree["left_children"],
+                tree["right_children"],
+                tree["default_left"],
+                split,
+            )
 
     return _sum_of_trees(graph, graph.cast(x, *_ROUNDED), trees(), base, less=True)
 
@@ -234,7 +257,8 @@ def _lightgbm(graph: Graph, x: str, model: Any) -> str:
 
     def trees() -> Iterator[Tree]:
         for index, info in enumerate(stored["tree_info"]):
-            nodes, rows = [info["tree_structure"]], []
+            nodes = [info["tree_structure"]]
+            rows = []
             for node in nodes:  # which grows on the way
                 if "split_feature" not in node:
                     rows.append((0, 0.0, -1, -1, 0, node["leaf_value"]))
@@ -244,10 +268,10 @@ def _lightgbm(graph: Graph, x: str, model: Any) -> str:
                 split = float(node["threshold"])
                 # Without missing values in training, one counts as zero.
                 missing = node["default_left"] if node["missing_type"] == "NaN" else split >= 0
-                ends = len(nodes), len(nodes) + 1
-                rows.append((node["split_feature"], split, *ends, int(missing), 0.0))
+                left = len(nodes)
+                rows.append((node["split_feature"], split, left, left + 1, int(missing), 0.0))
                 nodes += [node["left_child"], node["right_child"]]
-            yield index % n_targets, *(np.array(c) for c in zip(*rows, strict=True))
+            yield index % n_targets, *(np.array(column) for column in zip(*rows, strict=True))
 
     return _sum_of_trees(graph, x, trees(), np.zeros(n_targets))
 
