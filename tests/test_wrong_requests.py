@@ -230,7 +230,10 @@ WRONG = {
     "a setting of Spark": (lambda: sql(column="${x}", dialect="spark"), "`column` must be text"),
     "a backslash": (lambda: sql(("no", "a\\b")), "`labels` must be text without backslashes"),
     "a line break": (lambda: sql(("no", "a\nb")), "`labels` must be text without backslashes"),
-    "an infinite label": (lambda: sql((0, np.inf)), "Labels must be strings, finite numbers"),
+    "an infinite label": (
+        lambda: sql((0, np.inf)),
+        "must be strings, finite numbers",
+    ),
     "NUL in a label": (lambda: sql(("a", "b\0")), "`labels` must be text"),
     "dates as labels": (lambda: sql((np.datetime64("2020"), np.datetime64("2021"))), "in SQL"),
     # Records and settings.

@@ -21,6 +21,7 @@ from boundshift import (
     find_boundary,
     find_zone,
 )
+from boundshift._promises.bets import Point
 from boundshift._promises.certificate import Certificate, certify_counts
 from boundshift._promises.certify import certify_floors
 from tests.problems import two_normals
@@ -201,13 +202,10 @@ def test_a_crafted_record_is_refused(name, change):
 
 
 BETS = {
-    "evidence of NaN": {"log_e_value": "NaN"},
-    "less evidence": {"log_e_value": 0.0},
     "ratios of NaN": {"log_ratios": ["NaN"] * 7},
     "few ratios": {"log_ratios": [0.0]},
     "starts of NaN": {"log_starts": ["NaN"] * 7},
     "another bound": {"bound": 0.9},
-    "more wrong than rows": {"wrong": 10**6},
     "no alarm": {"alarm": None},
 }
 
@@ -217,6 +215,23 @@ def test_a_crafted_state_of_a_monitor_is_refused(change):
     stored = RECORDS["monitor"].to_dict()
     place = next(k for k, bet in enumerate(stored["classes"]) if bet["alarm"])
     stored["classes"][place] |= change
+    with pytest.raises(InvalidInputError, match="must"):
+        Monitor.from_dict(stored)
+
+
+LAST_POINTS = {
+    "evidence of NaN": ("log_e_value", "NaN"),
+    "less evidence": ("log_e_value", -50.0),
+    "more wrong than rows": ("wrong", 10**6),
+}
+
+
+@pytest.mark.parametrize("change", LAST_POINTS.values(), ids=LAST_POINTS)
+def test_a_crafted_count_of_a_monitor_is_refused(change):
+    stored = RECORDS["monitor"].to_dict()
+    last = stored["classes"][0]["last"]
+    name, value = change
+    last[Point._fields.index(name)] = value
     with pytest.raises(InvalidInputError, match="must"):
         Monitor.from_dict(stored)
 
