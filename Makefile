@@ -109,23 +109,23 @@ benchmark: .venv/.test  ## speed against named baselines and np.sort; decisions 
 	$(BIN)/python -m lab training
 	$(BIN)/python -m lab suite --suite quick --out out/benchmark
 
-reproduce: .venv/.test  ## every table and figure of the paper, both protocols; writes docs and lab/results
+reproduce: .venv/.test  ## every table and figure of the paper, both protocols; writes lab/docs and lab/results
 	$(BIN)/python -m lab reproduce all --protocol paper --out out/reproduction
 	$(BIN)/python -m lab reproduce all --protocol paper --slack continuous --out out/reproduction
 	$(BIN)/python -m lab reproduce all --seeds 30 --out out/reproduction
 	$(BIN)/python -m lab publish out/reproduction
 
-suite: .venv/.test  ## the whole benchmark, hours on two cores; writes docs and lab/results
+suite: .venv/.test  ## the whole benchmark, hours on two cores; writes lab/docs and lab/results
 	$(BIN)/python -m lab suite --suite full --rare 0 --rare 5 --rare 10 --rare 20 --out out/suite
-	mkdir -p lab/results/suite docs/images/benchmark
+	mkdir -p lab/results/suite lab/docs/images/benchmark
 	cp out/suite/summary.json lab/results/suite
-	cp out/suite/images/benchmark/*.png docs/images/benchmark
-	cp out/suite/benchmark*.md docs
+	cp out/suite/images/benchmark/*.png lab/docs/images/benchmark
+	cp out/suite/benchmark*.md lab/docs
 
 images: .venv/.test  ## the documentation's figures, and a picture of a report; writes docs/images
 	$(BIN)/python docs/draw_images.py
 
-evidence: .venv/.test  ## coverage of every promise by simulation; writes docs/evidence
+evidence: .venv/.test  ## coverage of every promise by simulation; writes lab/docs/evidence
 	$(BIN)/python -m lab evidence
 
 SPHINX := $(BIN)/python -m sphinx -W --keep-going --doctree-dir docs/_build/doctrees

@@ -62,11 +62,12 @@ html_theme = "pydata_sphinx_theme"
 html_title = "boundshift"
 html_theme_options = {
     "navigation_with_keys": True,
+    "navbar_center": [],  # The sidebar has all pages.
     "show_toc_level": 2,
     "secondary_sidebar_items": ["page-toc"],
 }
 html_show_sourcelink = False
-html_sidebars = {"index": []}  # It has no section to navigate.
+html_sidebars = {"**": ["all_pages"]}
 
 # Formulas are set by a script that is shipped with the pages: reading them needs no network.
 _MATHJAX = "tex-svg.js"

@@ -79,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m lab", description=__doc__)
     commands = parser.add_subparsers(dest="name", required=True, metavar="NAME")
     everything = {name: f"see {module}" for name, module in EXPERIMENTS.items()}
-    for name, about in (everything | {"evidence": "every claim of docs/evidence"}).items():
+    for name, about in (everything | {"evidence": "every claim of lab/docs/evidence"}).items():
         command = commands.add_parser(name, help=about)
         command.add_argument("--quick", action="store_true", help="a small part, in seconds")
         command.add_argument("--out", type=folder, help="for facts and page, instead of the docs")

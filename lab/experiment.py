@@ -32,8 +32,8 @@ RESULTS = ROOT / "lab" / "results"
 class Experiment:
     """An experiment: `collect(quick)` returns facts, `tables(facts)` lays them out by name.
 
-    Its page is ``docs/evidence/NAME.md``, or `home`. The page's words are written by hand; a table
-    stands between ``<!-- name -->`` and ``<!-- /name -->``. Facts are kept in
+    Its page is ``lab/docs/evidence/NAME.md``, or `home`. The page's words are written by hand; a
+    table stands between ``<!-- name -->`` and ``<!-- /name -->``. Facts are kept in
     ``lab/results/NAME.json`` where `is_stored`.
     """
 
@@ -70,7 +70,7 @@ class Experiment:
 
     def page(self, name: str) -> Path:
         """Return the page that has the tables."""
-        return ROOT / (self.home or f"docs/evidence/{name}.md")
+        return ROOT / (self.home or f"lab/docs/evidence/{name}.md")
 
 
 def environment(*more: str) -> dict[str, Any]:

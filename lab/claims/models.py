@@ -341,4 +341,4 @@ def collect(quick: bool) -> Facts:
     return {"rows": [as_row(n) for n in (["LogisticRegression"] if quick else [*MODELS, *NATIVE])]}
 
 
-EXPERIMENT = Experiment(collect, tables, home="docs/models.md", is_stored=False)
+EXPERIMENT = Experiment(collect, tables, home="docs/reference/supported_models.md", is_stored=False)

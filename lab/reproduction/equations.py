@@ -1,9 +1,9 @@
 r"""The paper's equations that the solver does not need by themselves, one small function each.
 
-They stand as printed, corrected where the text errs (see ``docs/equations.md``). Those that the
-solver uses are in :mod:`boundshift.curves._paper.equations`. Class 1 of the paper is the negative,
-class 2 the positive one. ``gamma`` and ``constant`` name the two readings of the concentration
-term :math:`\gamma R N^{-1/2} (c + \sqrt{2 \ln 1/\delta})`.
+They stand as printed, corrected where the text errs (see ``docs/explanation/the_paper.md``). Those
+that the solver uses are in :mod:`boundshift.curves._paper.equations`. Class 1 of the paper is the
+negative, class 2 the positive one. ``gamma`` and ``constant`` name the two readings of the
+concentration term :math:`\gamma R N^{-1/2} (c + \sqrt{2 \ln 1/\delta})`.
 
 References
 ----------

@@ -168,7 +168,7 @@ FIVE = ("synthetic", "pima", "breast-cancer", "hepatitis", "heart")
 
 
 def publish(folder: Path) -> int:
-    """Store the rows of a folder, and put tables and figures into docs/reproduction*.md."""
+    """Store the rows of a folder, and put tables and figures into lab/docs/reproduction*.md."""
     from lab.reproduction.figures import draw_figures
 
     for name in RUNS:
@@ -178,9 +178,9 @@ def publish(folder: Path) -> int:
             family += [name for name in METHODS if name.startswith("boundshift-support")]
             rows = [row for row in rows if row.method in family]
         write_records(ROWS / f"rows-{name}.csv.gz", rows, digits=6)
-    for page in (ROOT / "docs").glob("reproduction*.md"):
+    for page in (ROOT / "lab" / "docs").glob("reproduction*.md"):
         write_whole(page, fill(page.read_text("utf-8"), stored_tables()))
-    draw_figures(ROOT / "docs" / "images" / "reproduction")
+    draw_figures(ROOT / "lab" / "docs" / "images" / "reproduction")
     return 0
 
 

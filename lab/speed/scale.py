@@ -4,9 +4,9 @@
 of it on the command line; ``duckdb``, ``polars``, ``dask`` (two workers of 1 GiB) and ``spark``
 (two threads) read by an engine beside a bare GROUP BY of its own; ``scaling`` takes the time per
 row. Each stores its part in lab/results/scale.json, and ``page`` writes them into
-docs/scale_measured.md. Every measurement runs in a process of its own, so that its memory is its
-own. On two quiet cores each takes two to six minutes, 4 GB of memory and 1 GB of disk, ``command``
-10 GB.
+docs/evidence/speed_and_scale.md. Every measurement runs in a process of its own, so that its memory
+is its own. On two quiet cores each takes two to six minutes, 4 GB of memory and 1 GB of disk,
+``command`` 10 GB.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from lab.experiment import RESULTS, ROOT, Facts, environment
 from lab.markdown import fill
 from lab.speed.speed import Row, judged_table
 
-PAGE = ROOT / "docs" / "scale_measured.md"
+PAGE = ROOT / "docs" / "evidence" / "speed_and_scale.md"
 ROWS_PER_GROUP = 1 << 20
 ROWS_PER_FILE = 10 * ROWS_PER_GROUP
 POSITIVE_SHARE = 0.02
@@ -309,7 +309,7 @@ def main(part: str, rows: int | None = None) -> int:
 
 
 def measured(facts: Facts) -> str:
-    """Return the measured part of docs/scale_measured.md: every figure beside its goal."""
+    """Return the page's part on large data: every figure beside its goal."""
     known = [part for part in PARTS if part in facts]
     machine = facts["environment"]
     commits = ", ".join(f"`{part}` {facts[part]['commit'] or 'earlier'}" for part in known)

@@ -309,4 +309,6 @@ def judged_table(facts: Facts) -> str:
     return table("figure | measured | goal | met", rows)
 
 
-EXPERIMENT = Experiment(collect, lambda facts: {"speed": judged_table(facts)}, home="docs/speed.md")
+EXPERIMENT = Experiment(
+    collect, lambda facts: {"speed": judged_table(facts)}, home="docs/evidence/speed_and_scale.md"
+)

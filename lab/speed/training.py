@@ -84,5 +84,7 @@ def collect(quick: bool) -> Facts:
 
 
 EXPERIMENT = Experiment(
-    collect, lambda facts: {"training": judged_table(facts)}, home="docs/speed.md"
+    collect,
+    lambda facts: {"training": judged_table(facts)},
+    home="docs/evidence/speed_and_scale.md",
 )

@@ -25,7 +25,7 @@ from lab.suite.summary import summarise_half
 from lab.suite.tables import Picture, make_tables
 from lab.suite.train import MODELS, Fit, suite_cache, training_of
 
-DOCS = ROOT / "docs"
+DOCS = ROOT / "lab" / "docs"
 Size = Literal["quick", "full"]
 _QUICK_ROWS = 1000
 # 5, 10 and 20 rare rows are drawn from the same sets, so that they can be compared.

@@ -1,8 +1,8 @@
 """The tables and the picture of the suite's pages, from the stored facts.
 
-The words of ``docs/benchmark*.md`` are written by hand. What is measured stands there in blocks,
-which :func:`make_tables` returns by name; those of the half that chose the default begin with
-"choose".
+The words of ``lab/docs/benchmark*.md`` are written by hand. What is measured stands there in
+blocks, which :func:`make_tables` returns by name; those of the half that chose the default begin
+with "choose".
 """
 
 from __future__ import annotations

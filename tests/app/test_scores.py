@@ -108,7 +108,7 @@ def test_the_same_call_in_python_gives_the_same_boundary(threshold, scores, rows
 
 
 def test_the_page_s_table_of_calls_is_true(threshold, scores, rows):
-    page = (ROOT / "docs" / "command_line.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "reference" / "command_line.md").read_text(encoding="utf-8")
     calls = re.findall(r"(?m)^\| (nothing|`--.*?`) \| `(find_boundary.*?)` \|$", page)
     assert len(calls) >= 6
     known = {"y": rows[0], "s": rows[1], "find_boundary": find_boundary}

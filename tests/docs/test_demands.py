@@ -13,7 +13,7 @@ from boundshift import BoundaryWarning, InvalidInputError
 from boundshift._app import app
 from tests.docs.pages import blocks, read, run
 
-PAGE = read("demands.md")
+PAGE = read("../lab/docs/demands.md")
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")]
     for line in PAGE.splitlines()

@@ -8,10 +8,18 @@ import pytest
 from lab import demo
 from lab.claims import fresh
 from lab.experiment import RESULTS
-from tests.docs.pages import ROOT, between, blocks, read, run
+from tests.docs.pages import DOCS, ROOT, between, blocks, read, run
 
 README = read("../README.md")
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted(
+    [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *DOCS.rglob("*.md"),
+        *(ROOT / "lab").rglob("*.md"),
+    ]
+)
+PAGES = [page for page in PAGES if not {"_build", "gallery", "generated"} & set(page.parts)]
 
 
 def test_every_python_block_of_the_readme_runs(capsys):
@@ -19,7 +27,7 @@ def test_every_python_block_of_the_readme_runs(capsys):
     assert capsys.readouterr().out == blocks(README, "text")[0]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_console_blocks_show_what_python_answers(page):
     text = page.read_text(encoding="utf-8")
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -33,7 +41,7 @@ def test_console_blocks_show_what_python_answers(page):
     assert runner.summarize(verbose=False).failed == 0
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_links_within_the_repository_lead_somewhere(page):
     targets = re.findall(r"\]\(([^)#]+?)\)", page.read_text(encoding="utf-8"))
     missing = [t for t in targets if "://" not in t and not (page.parent / t).exists()]
@@ -44,7 +52,7 @@ def test_demo_table_is_what_the_demo_prints():
     runs = [demo.DemoRun(seed) for seed in range(demo.N_DRAWS)]
     rows = re.findall(
         r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$",
-        between(read("reproduction.md"), "demo"),
+        between(read("../lab/docs/reproduction.md"), "demo"),
         flags=re.MULTILINE,
     )
     shown = {name: cells for name, *cells in rows}

@@ -11,7 +11,7 @@ import pytest
 
 from tests.docs.pages import blocks, read, run
 
-PAGE = read("sql.md")
+PAGE = read("howto/sql.md")
 COLUMNS = {"snowflake": "MARGIN"}
 ROWS = [(2.5,), (3.0,), (3.0000000000000004,), (None,)]
 EXPECTED = ["no", "no", "yes", None]

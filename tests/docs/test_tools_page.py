@@ -7,7 +7,7 @@ from tests.docs.pages import blocks, read
 from tests.docs.tool_matrix import HEAD, marked_tests, table_of
 from tests.tracking import tracked_in
 
-PAGE = read("tools.md")
+PAGE = read("howto/deploy.md")
 
 
 def test_the_table_has_every_tool_that_a_test_speaks_of():

@@ -1,4 +1,4 @@
-"""The table of docs/tools.md: which tools work, in how many lines, by which test.
+"""The table of docs/howto/deploy.md: which tools work, in how many lines, by which test.
 
 A test that shows what becomes of a shifted classifier in a tool says so by a mark, with the lines
 that a user writes besides imports and the model::
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 TESTS = Path(__file__).parents[1]
-PAGE = TESTS.parent / "docs" / "tools.md"
+PAGE = TESTS.parent / "docs" / "howto" / "deploy.md"
 HEAD = "| tool | works | lines | test |\n|:--|:--|--:|:--|\n"
 
 

@@ -33,7 +33,7 @@ def list_wheel() -> list[str]:
 def list_names(module: str) -> list[str]:
     """Return the names that a public module declares, rules left out.
 
-    A test compares the rules with the table of docs/curves_and_rules.md.
+    A test compares the rules with the table of docs/reference/rules_and_curves.md.
     """
     found = import_module(module)
     rules = {rule.__name__ for rule in getattr(found, "RULES", {}).values()}

@@ -1,4 +1,4 @@
-"""Every model of the table in docs/models.md, in every way, and the table itself."""
+"""Every model of docs/reference/supported_models.md, in every way, and its table."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from lab.claims import models as matrix
 from lab.experiment import ROOT
 
 NAMES = (*matrix.MODELS, *matrix.NATIVE)
-PAGE = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "reference" / "supported_models.md").read_text(encoding="utf-8")
 TABLE = PAGE.partition("<!-- matrix -->\n")[2].partition("\n<!-- /matrix -->")[0]
 PRINTED = {line.split(" | ")[0].strip("| "): line for line in TABLE.splitlines()[2:]}
 

@@ -133,7 +133,7 @@ def test_labels_and_scores_are_ours_on_every_row(name, n_classes):
     assert np.any(clf.threshold_ - own if n_classes == 2 else clf.biases_)
 
 
-# In float32 a converted rotation rounds otherwise than NumPy's: docs/models.md.
+# In float32 a converted rotation rounds otherwise than NumPy's: docs/reference/supported_models.md.
 @pytest.mark.parametrize(
     "name", [name for name in KINDS if "by skl2onnx" not in name and name != "rotated boosting"]
 )
@@ -236,7 +236,9 @@ def test_the_last_step_of_a_pipeline_in_a_search():
 
 
 def test_the_page_on_models_counts_them():
-    page = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "supported_models.md").read_text(
+        encoding="utf-8"
+    )
     assert f"{ROWS + TRAINED:,} rows of {len(KINDS)} kinds of models" in page
 
 

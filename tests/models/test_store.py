@@ -88,7 +88,7 @@ def test_json_has_no_word_that_json_does_not_know(boundary):
 
 
 def test_the_page_on_formats_names_every_field(boundary):
-    page = Path(__file__).parents[2] / "docs" / "formats.md"
+    page = Path(__file__).parents[2] / "docs" / "reference" / "file_formats.md"
     text = page.read_text(encoding="utf-8")
     assert [name for name in boundary.to_dict() if f"`{name}`" not in text] == []
 

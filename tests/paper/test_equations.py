@@ -158,9 +158,9 @@ def test_minimum_distance_classifier_takes_the_nearer_mean():
     assert 3.0 * w[0] + b < 0 < 3.0 * w[0] - 0.5 * 3.0
 
 
-# --- docs/equations.md ----------------------------------------------------------------------------
+# --- docs/explanation/the_paper.md ----------------------------------------------------------------
 
-PAGE = Path(__file__).parents[2] / "docs" / "equations.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "the_paper.md"
 LABELS = (
     "iid_error", "Theorem 2", "di_bounds", "test_point_bound", "R_hat_upper_bound", "cost_function",
     "d_hat", "delta2_from_delta1", "dL/dδ₁", "dδ₂/dδ₁", "new_bias", "cost_slacks", "Algorithm 1",
@@ -185,7 +185,7 @@ def test_every_row_names_functions_tests_and_a_correction():
         assert names(functions), row
         assert all(callable(pkgutil.resolve_name(name)) for name in names(functions)), row
         assert names(tests), row
-        assert all((PAGE.parents[1] / name).exists() for name in names(tests)), row
+        assert all((PAGE.parents[2] / name).exists() for name in names(tests)), row
         assert correction, row
 
 

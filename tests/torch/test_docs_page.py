@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "your_model.md"
+PAGE = Path(__file__).parents[2] / "docs" / "howto" / "wrap_a_model.md"
 
 
 # The network shown stands in for a trained one, so its scores may point either way.

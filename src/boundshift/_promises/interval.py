@@ -93,8 +93,8 @@ def threshold_interval(
     curve of counts leaves no row of a class on the wrong side, it is the outermost score.
 
     At 95%, between 91% and 100% of the thresholds of other rows fell inside, by curve, shape of the
-    classes and number of rows (``docs/evidence/interval.md``, standard errors of 2 to 4%). Curves
-    of counts on a fine grid, such as a forest's probabilities, hold less than stated.
+    classes and number of rows (``lab/docs/evidence/interval.md``, standard errors of 2 to 4%).
+    Curves of counts on a fine grid, such as a forest's probabilities, hold less than stated.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Records as JSON and back: one codec over the fields of dataclasses and their type hints.
 
-docs/formats.md lists the fields. JSON has no infinity and no NaN, so these are the strings
-"Infinity", "-Infinity" and "NaN", which most languages parse as numbers.
+docs/reference/file_formats.md lists the fields. JSON has no infinity and no NaN, so these are
+the strings "Infinity", "-Infinity" and "NaN", which most languages parse as numbers.
 """
 
 from __future__ import annotations

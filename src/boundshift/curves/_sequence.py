@@ -68,8 +68,8 @@ def _rows_needed(floor: float, delta: float) -> int:
 def starting_places(floor: float, delta: float, most: int) -> list[int]:
     """Return the numbers of rows at which tests start, each with an equal part of delta.
 
-    Each is three times the one before it, up to half of all rows; docs/defaults.md says how both
-    were chosen.
+    Each is three times the one before it, up to half of all rows; lab/docs/defaults.md says how
+    both were chosen.
     """
     places = [start_of(floor, delta, most)]
     while places[-1] * 3 <= most / 2:

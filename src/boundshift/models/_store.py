@@ -1,7 +1,7 @@
 """Files that are safe to load: `save` and `load`.
 
 A boundary is stored as JSON and a model as a skops file. Unlike a pickle, a skops file runs only
-code of trusted types. docs/formats.md describes both.
+code of trusted types. docs/reference/file_formats.md describes both.
 
 A fitted classifier's state is stored as plain values, so that its file holds no other type of ours:
 a record becomes a dict with its class's name under "record"; a dict with tuples as keys, which JSON

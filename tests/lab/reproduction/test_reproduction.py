@@ -27,7 +27,7 @@ from lab.reproduction.train import ClassifierOptions, collect_scores, reproducti
 from lab.statistics import Mean
 
 SYNTHETIC = [PROBLEMS["synthetic-raw"]]
-DOCS = ROOT / "docs"
+DOCS = ROOT / "lab" / "docs"
 
 
 @pytest.mark.parametrize(("seed", "accuracy"), [(0, 0.861), (1, 0.8625), (2, 0.9295), (3, 0.909)])

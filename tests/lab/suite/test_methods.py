@@ -51,7 +51,7 @@ def test_a_pattern_without_a_method_is_refused():
 
 
 def test_the_baseline_of_the_page_decides(fitted_of, monkeypatch):
-    page = (ROOT / "docs" / "add_to_the_lab.md").read_text("utf-8")
+    page = (ROOT / "lab" / "docs" / "add_to_the_lab.md").read_text("utf-8")
     (example,) = re.findall("```python\n(.*?)```", page, re.DOTALL)
     monkeypatch.setattr("lab.suite.methods.METHODS", dict(METHODS))
     exec(example, {})

@@ -2,8 +2,8 @@ r"""The paper's method, to be read beside the paper.
 
 M. Clifford, J. Erskine, A. Hepburn, R. Santos-Rodríguez, D. Garcia-Garcia, "Learning Confidence
 Bounds for Classification with Imbalanced Data", ECAI 2024. Numbers in brackets are those of its
-equations; ``docs/equations.md`` shows each as printed and as computed here, with the reason where
-they differ. Class 1 of the paper is the negative class, class 2 the positive one.
+equations; ``docs/explanation/the_paper.md`` shows each as printed and as computed here, with the
+reason where they differ. Class 1 of the paper is the negative class, class 2 the positive one.
 
 A slack level removes some points of each class. On the kept points class :math:`i` has the count
 :math:`N_i`, the mean :math:`\mu_i` and the radius :math:`R_i`. With :math:`a_i = \gamma

@@ -1,8 +1,8 @@
 r"""The paper's equations for one slack level, numbered as printed.
 
 A level is given by its numbers of kept points :math:`N_1, N_2`, its steps :math:`a_1, a_2` and its
-free space :math:`C`; see the room's docstring. `docs/equations.md` shows each equation as printed
-and as computed here. The exact solution needs (6) only, SLSQP needs all of them.
+free space :math:`C`; see the room's docstring. `docs/explanation/the_paper.md` shows each equation
+as printed and as computed here. The exact solution needs (6) only, SLSQP needs all of them.
 """
 
 from __future__ import annotations
