@@ -6,6 +6,7 @@ from boundshift._classifier import BoundShiftClassifier as BoundShiftClassifier
 from boundshift._groups import GroupBoundaries as GroupBoundaries
 from boundshift._groups import find_boundaries as find_boundaries
 from boundshift._metric_intervals import metric_intervals as metric_intervals
+from boundshift._promises.audit import Audit as Audit
 from boundshift._promises.certificate import Certificate as Certificate
 from boundshift._promises.certify import certify as certify
 from boundshift._promises.comparison import BoundaryComparison as BoundaryComparison
@@ -13,7 +14,6 @@ from boundshift._promises.comparison import compare_boundaries as compare_bounda
 from boundshift._promises.interval import threshold_interval as threshold_interval
 from boundshift._promises.monitor import Alarm as Alarm
 from boundshift._promises.monitor import Monitor as Monitor
-from boundshift._promises.planning import Audit as Audit
 from boundshift._promises.planning import rows_needed as rows_needed
 from boundshift._promises.prevalence import PrevalenceEstimate as PrevalenceEstimate
 from boundshift._promises.prevalence import estimate_prevalence as estimate_prevalence

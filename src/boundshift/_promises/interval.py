@@ -1,4 +1,4 @@
-"""How variable a boundary is: where the threshold of another draw would fall."""
+"""How variable a threshold is: where it would fall on another sample of the same kind."""
 
 from __future__ import annotations
 
@@ -22,12 +22,17 @@ from boundshift.rules import Floors, Rule
 
 Draw = Callable[[np.random.Generator], Scores]
 
-_DRAWS, _SLOW_DRAWS = 200, 50
+# Resamples, and those of curves and rules that take long.
+_RESAMPLES = 200
+_SLOW_RESAMPLES = 50
 # Smooth curves: bins of equal width, and as many of equal counts, in which rows are drawn.
 _BINS = 1024
 # Other curves: rows drawn of both classes together, the fewest of the smaller class (for floors,
 # which keep the proportion of the classes, too), and the most of the larger one.
-_DRAWN, _FEWEST, _FEWEST_FOR_FLOORS, _MOST = 4000, 1000, 200, 10_000
+_DRAWN = 4000
+_FEWEST = 1000
+_FEWEST_FOR_FLOORS = 200
+_MOST = 10_000
 
 
 def threshold_interval(
@@ -42,7 +47,7 @@ def threshold_interval(
     random_state: int | np.random.Generator | None = None,
     scale: Scale = "auto",
 ) -> tuple[float, float]:
-    r"""Return where the threshold would fall had other rows of the same kind been drawn.
+    r"""Estimate where the threshold of another sample of the same kind would fall.
 
     A prediction interval for the threshold of as many other rows, by the bootstrap: approximate,
     not certified. The model is not refitted, so the interval says nothing about the model's own
@@ -104,40 +109,53 @@ def threshold_interval(
     >>> round(low, 1), round(high, 1)
     (1.1, 2.2)
     """
-    share = as_share("confidence", confidence)
-    claim, aim = choose_claims(curve, rule)
+    coverage = as_share("confidence", confidence)
+    curve, rule = choose_claims(curve, rule)
     if n_resamples is None:
-        is_slow = isinstance(claim, SupportRadius) or aim.costly
-        n_resamples = _SLOW_DRAWS if is_slow else _DRAWS
+        is_slow = isinstance(curve, SupportRadius) or rule.costly
+        n_resamples = _SLOW_RESAMPLES if is_slow else _RESAMPLES
     if not isinstance(n_resamples, int | np.integer) or n_resamples < 2:
         raise InvalidInputError(
             f"`n_resamples` must be a whole number of at least 2, got {n_resamples!r}. Use 200."
         )
-    given = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=aim.symmetric)
-    threshold = decide(given, claim, aim, scale).threshold
+    given = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=rule.symmetric)
+    threshold = decide(given, curve, rule, scale).threshold
     sample = given.on_scale(scale)
-    centre, (least, most) = claim.solve(sample, aim).found.threshold, sample.extremes
+    centre = curve.solve(sample, rule).found.threshold
+    least, most = sample.extremes
     jumps = len(sample.atoms) > 0 or not least <= centre < most
     random = as_generator(random_state)
-    thresholds, shrink = _resample(sample, claim, aim, n_resamples, random, jumps)
-    free, tail = max(min(sample.n_samples) - 1, 1), (1 + share) / 2
-    widen = math.sqrt((free + 1) / free) * float(t.ppf(tail, free) / norm.ppf(tail))
+    thresholds, shrink = _resample(sample, curve, rule, n_resamples, random, jumps)
+    degrees = max(min(sample.n_samples) - 1, 1)
+    tail = (1 + coverage) / 2
+    widen = math.sqrt((degrees + 1) / degrees) * float(t.ppf(tail, degrees) / norm.ppf(tail))
     if jumps:
         beyond = 1.0 - float(norm.cdf(widen * norm.ppf(tail)))
         low = min(float(np.quantile(thresholds, beyond, method="lower")), centre)
         high = max(float(np.quantile(thresholds, 1.0 - beyond, method="higher")), centre)
-        low, high = _widen_to_scores(sample, low, high, is_counted=isinstance(claim, CountCurve))
+        low, high = _widen_to_scores(sample, low, high, is_counted=isinstance(curve, CountCurve))
     else:
         first, middle, last = np.quantile(thresholds, [1 - tail, 0.5, tail]).tolist()
         factor = math.sqrt(2.0) * shrink * widen
-        low, high = centre - factor * (middle - first), centre + factor * (last - middle)
+        low = centre - factor * (middle - first)
+        high = centre + factor * (last - middle)
+    low, high = _in_given_units(sample, low, high)
+    return min(low, threshold), max(high, threshold)
+
+
+def _in_given_units(sample: ScoreSample, low: float, high: float) -> tuple[float, float]:
+    """Carry limits to the units of the given scores; those beyond all scores move outwards."""
+    least, most = sample.extremes
     spread = sample.spread or abs(least) or 1.0
-    low = low - spread if low < least else low
-    high = high + spread if high > most else high
-    low, high = sample.to_threshold(low), sample.to_threshold(high)
+    if low < least:
+        low -= spread
+    if high > most:
+        high += spread
+    low = sample.to_threshold(low)
+    high = sample.to_threshold(high)
     if sample.log_odds is not None and low < 0.0:
         low = -1.0  # Every threshold below 0 flags all rows.
-    return min(low, threshold), max(high, threshold)
+    return low, high
 
 
 def _widen_to_scores(
@@ -147,7 +165,8 @@ def _widen_to_scores(
     # A curve of counts that leaves no row of a class on the wrong side follows its outermost row,
     # and no resample goes beyond that: the limit is the outermost score of all.
     scores = np.unique(np.concatenate([sample.negative.value, sample.positive.value]))
-    least, most = float(scores[0]), float(scores[-1])
+    least = float(scores[0])
+    most = float(scores[-1])
     alarms, misses = sample.count_wrong(np.array([low, high]))
     if low >= least:
         low = float(scores[np.searchsorted(scores, low, side="right") - 1])
@@ -167,40 +186,47 @@ def _resample(
     jumps: bool,
 ) -> tuple[FloatArray, float]:
     """Return thresholds of resamples, and the ratio of the deviations of all rows to theirs."""
-    classes, atoms, shrink = sample.classes, sample.atoms, 1.0
-
-    def noise(scores: Scores) -> float:
-        return float(robust_std(scores) * scores.n**-0.2)
-
     is_step = isinstance(curve, CountCurve)
     is_smooth = isinstance(curve, PairCurve)
+    noises = [_noise_of(scores) if is_step else 0.0 for scores in sample.classes]
+    shrink = 1.0
+    draws: list[Draw]
     if is_smooth or jumps:
-        draws: list[Draw] = [
-            _draw_bins(c, atoms, noise(c) if is_step else 0.0, weighted=is_smooth, twice=jumps)
-            for c in classes
+        draws = [
+            _draw_bins(scores, sample.atoms, noise, weighted=is_smooth, twice=jumps)
+            for scores, noise in zip(sample.classes, noises, strict=True)
         ]
     else:
-        keeps, (n, p) = isinstance(rule, Floors), sample.n_samples
-        fewest, most = (_FEWEST_FOR_FLOORS, max(n, p)) if keeps else (_FEWEST, _MOST)
-        share = min(max(_DRAWN / (n + p), fewest / min(n, p)), 1.0)
-        sizes = [min(math.ceil(share * rows), most) for rows in (n, p)]
-        if sizes != [n, p]:
-            rule = rule.at_prevalence(p / (n + p))
-        draws = [
-            partial(_draw_rows, c, size, noise(c) if is_step else 0.0)
-            for c, size in zip(classes, sizes, strict=True)
-        ]
+        sizes = _sizes_drawn(sample.n_samples, keeps_proportion=isinstance(rule, Floors))
+        if sizes != sample.n_samples:
+            rule = rule.at_prevalence(sample.n_samples[1] / sum(sample.n_samples))
+        columns = zip(sample.classes, sizes, noises, strict=True)
+        draws = [partial(_draw_rows, *of_class) for of_class in columns]
         # The rarer class decides how far the boundary strays.
-        rows, size = min(zip((n, p), sizes, strict=True))
-        shrink = float(size / rows) ** (1 / 3 if is_step else 1 / 2)
+        n_rows, size = min(zip(sample.n_samples, sizes, strict=True))
+        shrink = float(size / n_rows) ** (1 / 3 if is_step else 1 / 2)
     thresholds = np.empty(n_resamples)
     for k in range(n_resamples):
         negative, positive = (draw(random) for draw in draws)
         drawn = np.concatenate([negative.value, positive.value])
-        kept = np.intersect1d(atoms, drawn)  # A rare atom may not be drawn.
+        kept = np.intersect1d(sample.atoms, drawn)  # A rare atom may not be drawn.
         resampled = replace(sample, negative=negative, positive=positive, given_atoms=kept)
         thresholds[k] = curve.solve(resampled, rule).found.threshold
     return thresholds, shrink
+
+
+def _noise_of(scores: Scores) -> float:
+    """Return the width of the noise that spreads the scores of a class."""
+    return float(robust_std(scores) * scores.n**-0.2)
+
+
+def _sizes_drawn(n_samples: tuple[int, int], *, keeps_proportion: bool) -> tuple[int, int]:
+    """Return how many rows of each class are drawn."""
+    fewest = _FEWEST_FOR_FLOORS if keeps_proportion else _FEWEST
+    most = max(n_samples) if keeps_proportion else _MOST
+    share = min(max(_DRAWN / sum(n_samples), fewest / min(n_samples)), 1.0)
+    negative, positive = n_samples
+    return min(math.ceil(share * negative), most), min(math.ceil(share * positive), most)
 
 
 def _draw_bins(
@@ -210,7 +236,8 @@ def _draw_bins(
 
     Noise moves no score that repeats, and no other one across such a score.
     """
-    values, n = scores.value, scores.n
+    values = scores.value
+    n = scores.n
     ranks = np.linspace(0, n - 1, _BINS).astype(np.int64)
     equal = np.linspace(values[0], values[-1], _BINS)
     edges = np.concatenate([equal, values[ranks], atoms, np.nextafter(atoms, np.inf)])
