@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from boundshift._boundary import choose_claims
 from boundshift._fingerprint import Fingerprint
-from boundshift._promises.certificate import Certificate
+from boundshift._promises.certificate import Certificate, CertificateStatus
 from boundshift._promises.certify import certify, certify_by_folds
 from boundshift._promises.zone import Zone, find_zone
 from boundshift._result.boundary import Boundary
@@ -453,7 +453,7 @@ default="auto"
             found = certify_rows(number, is_wrong, labels, confidence=confidence, **options)
         is_paid = bool(options.get("chosen_here", False)) and self.prefit_
         reason = "" if is_paid else self._warn_of_reuse(X, y)
-        return replace(found, status="nominal", reason=reason) if reason else found
+        return replace(found, status=CertificateStatus.NOMINAL, reason=reason) if reason else found
 
     def _certify_unlabelled(
         self, X: Rows, confidence: float, options: Mapping[str, Any]
@@ -480,7 +480,7 @@ default="auto"
         # Rows of fit are known by their labels: those of the more frequent class tell.
         common = np.full(len(flagged), self.boundary_.labels[int(2 * is_positive.mean() > 1)])
         reason = self._warn_of_reuse(X, common)
-        return replace(found, status="nominal", reason=reason) if reason else found
+        return replace(found, status=CertificateStatus.NOMINAL, reason=reason) if reason else found
 
     def find_zone(self, X: Rows, y: Any, **options: Any) -> Zone:
         """Find the limits beyond which each of two classes' error rate is bounded.

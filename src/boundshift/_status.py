@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import Enum, StrEnum
+
+
+class TextStatus(StrEnum):
+    """A status that equals its text and is shown as it."""
+
+    def __repr__(self) -> str:
+        return repr(self.value)
 
 
 class Status(Enum):

@@ -142,7 +142,7 @@ def _of_certificate(c: Any) -> Answer:
     return {
         "exact": [c.status, c.method, c.joint, *c.labels, *c.n_samples, *c.wrong],
         "score": [c.threshold],
-        "share": [*c.error_bounds, *c.errors, *c.floors],
+        "share": [*c.error_bounds, *c.errors, *c.lowest_bounds],
     }
 
 
@@ -150,7 +150,7 @@ def _of_zone(zone: Any) -> Answer:
     return {
         "exact": [zone.status, *zone.labels, *zone.n_samples],
         "score": [zone.low, zone.high],
-        "share": [*zone.errors, *zone.unsure],
+        "share": [*zone.error_bounds, *zone.unsure],
     }
 
 

@@ -23,7 +23,7 @@ def test_equal_probabilities_are_those_of_a_plain_sample():
     drawn = certify(Y, S, 0.5, probability=np.full(100, 0.2), least_probability=0.2)
     assert drawn.error_bounds == pytest.approx(plain.error_bounds)
     assert drawn.errors == pytest.approx(plain.errors)
-    assert drawn.floors == pytest.approx(plain.floors)
+    assert drawn.lowest_bounds == pytest.approx(plain.lowest_bounds)
     assert (drawn.method, drawn.status, drawn.n_clusters) == ("betting", "certified", None)
     assert "probabilities given" in drawn.reason
     with pytest.raises(InvalidInputError, match="drawing probabilities"):

@@ -62,7 +62,7 @@ def test_biases_chosen_to_break_the_certificate_of_three_classes_do_not(n: int) 
 def test_the_floor_is_the_least_that_so_many_rows_can_show() -> None:
     certificate = certify([0] * 100 + [1] * 30, [0.0] * 100 + [1.0] * 30, 0.5)
     expected = (1 - 0.05 ** (1 / 100), 1 - 0.05 ** (1 / 30))
-    assert certificate.error_bounds == certificate.floors == pytest.approx(expected)
+    assert certificate.error_bounds == certificate.lowest_bounds == pytest.approx(expected)
     for chosen_here in (False, True):
         reason = certify(Y, S, 0.1, chosen_here=chosen_here).reason
         assert reason.startswith("It holds if the model has not seen these rows")

@@ -39,7 +39,7 @@ def test_certify_and_a_monitor_count_the_errors_of_predict(case):
 def test_find_zone_counts_the_rows_that_it_leaves_unsure(case):
     shifted, rows, y, positive = case
     zone = shifted.find_zone(rows, y, errors=(0.1, 0.2), confidence=0.9)
-    assert (zone.errors, zone.confidence, zone.labels[1]) == ((0.1, 0.2), 0.9, positive)
+    assert (zone.error_bounds, zone.confidence, zone.labels[1]) == ((0.1, 0.2), 0.9, positive)
     decided = zone.predict(shifted.positive_scores(rows), unsure="ask")
     share = [np.mean(decided[y == label] == "ask") for label in zone.labels]
     assert share == pytest.approx(zone.unsure)

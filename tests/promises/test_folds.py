@@ -46,7 +46,7 @@ def test_the_bound_is_that_of_the_formula(model, turned):
     assert found.error_bounds[common] == pytest.approx(min(expected, 1.0))
     assert found.error_bounds[1 - common] == 1.0
     assert (found.status, found.method) == ("certified", "folds")
-    assert found.floors[common] <= found.error_bounds[common]
+    assert found.lowest_bounds[common] <= found.error_bounds[common]
     assert f"class {1 - common}, the rarer one, has no bound" in found.reason
     with pytest.raises(InvalidInputError, match="certificate of single rows"):
         found.next_rows(10)

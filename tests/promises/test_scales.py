@@ -61,7 +61,7 @@ def test_a_zone_of_margins_doubts_probabilities(limits):
     with pytest.warns(BoundaryWarning, match="limits .* of the zone"):
         zone.predict(expit(MARGINS), unsure=-1)
     with pytest.warns(BoundaryWarning, match="limits .* of the zone"):
-        replace(zone, precision=0.9, npv=0.9, errors=(1.0, 1.0)).predict(expit(MARGINS))
+        replace(zone, precision=0.9, npv=0.9, error_bounds=(1.0, 1.0)).predict(expit(MARGINS))
     with warnings.catch_warnings(action="error"):
         zone.predict(MARGINS, unsure=-1)
         replace(zone, scale=None).predict(expit(MARGINS), unsure=-1)

@@ -137,7 +137,7 @@ def threshold(
             )
             rows = [
                 *([] if found.n_clusters is None else [("clusters", *found.n_clusters)]),
-                ("most that may be decided wrongly", *found.errors),
+                ("most that may be decided wrongly", *found.error_bounds),
                 ("share between the limits here", *map(percent, found.unsure)),
             ]
         else:

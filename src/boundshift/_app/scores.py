@@ -18,7 +18,7 @@ from boundshift._app.cli import Show
 from boundshift._app.columns import SHARED, rank_id
 from boundshift._app.tables import label_values, order_classes, read_arrow
 from boundshift._boundary import decide, decide_by_row
-from boundshift._promises.certificate import Certificate, Origin
+from boundshift._promises.certificate import Certificate, CertificateStatus, Origin
 from boundshift._promises.certify import certify_boundary
 from boundshift._promises.interval import threshold_interval
 from boundshift._promises.zone import Zone, find_zone
@@ -195,7 +195,7 @@ class ScoreTable:
         warn_of(boundary, stacklevel=3)
         certificate = certify_boundary(boundary, confidence=confidence, origin=origin)
         if self.doubt:
-            certificate = replace(certificate, status="nominal", reason=self.doubt)
+            certificate = replace(certificate, status=CertificateStatus.NOMINAL, reason=self.doubt)
         return boundary, certificate
 
     def _decide_in_passes(

@@ -20,7 +20,7 @@ from boundshift._app.folder import Folder, predict_table, read_folder
 from boundshift._app.ledger import Ledger, MonthCounts, TableHashes, hash_clusters, hash_texts
 from boundshift._app.scores import doubt_repeats
 from boundshift._app.tables import match_label, read_frame, with_gaps
-from boundshift._promises.certificate import Certificate
+from boundshift._promises.certificate import Certificate, CertificateStatus
 from boundshift._promises.monitor import Monitor
 from boundshift._result.records import read_json
 from boundshift._typing import BoolArray, FloatArray
@@ -534,5 +534,5 @@ def certify_table(
         if each in frame and found.certified:
             known = with_gaps(frame[each]).dropna().astype(str).tolist()
             if doubt := doubt_repeats(each, arrow().chunked_array([known])):
-                found = replace(found, status="nominal", reason=doubt)
+                found = replace(found, status=CertificateStatus.NOMINAL, reason=doubt)
     return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from enum import StrEnum
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike
 from boundshift._promises.bets import ODDS_RATIOS
 from boundshift._promises.certify import read_scores, read_threshold
 from boundshift._result.boundary import Boundary
+from boundshift._status import TextStatus
 from boundshift._typing import FloatArray, IndexArray
 from boundshift._validation import as_column, as_generator, count_missing
 from boundshift.exceptions import InvalidInputError
@@ -22,7 +22,7 @@ from boundshift.rules._guarantee import Guarantee
 _MOST_LOG = 700.0
 
 
-class AuditStatus(StrEnum):
+class AuditStatus(TextStatus):
     """How far an audit has come."""
 
     OPEN = "open"

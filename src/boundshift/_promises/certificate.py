@@ -26,23 +26,32 @@ from boundshift._result.records import (
     require_counts,
     require_share,
 )
+from boundshift._status import TextStatus
 from boundshift._validation import as_choice, as_positive, as_share
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 
 Origin = Literal["held-out", "out-of-fold", "training"]
-CertificateStatus = Literal["certified", "cross-fitted", "nominal"]
+
+
+class CertificateStatus(TextStatus):
+    """What a certificate is worth; equal to its text, such as "certified"."""
+
+    CERTIFIED = "certified"
+    CROSS_FITTED = "cross-fitted"
+    NOMINAL = "nominal"
+
 
 # What rows are worth by their origin, and why.
 _WORTH: dict[str, tuple[CertificateStatus, str]] = {
-    "held-out": ("certified", "It holds if the model has not seen these rows"),
+    "held-out": (CertificateStatus.CERTIFIED, "It holds if the model has not seen these rows"),
     "out-of-fold": (
-        "cross-fitted",
+        CertificateStatus.CROSS_FITTED,
         "Each row was scored by a model trained without it, so the claim is about the models of "
         "the folds; nothing is promised of the deployed model, which needs held-out rows",
     ),
     "training": (
-        "nominal",
+        CertificateStatus.NOMINAL,
         "The model was trained on these rows, so their scores are optimistic; certify on rows that "
         "it has not seen",
     ),
@@ -72,12 +81,12 @@ class Certificate(Record):
         "clopper-pearson" for a boundary fixed before, "uniform" for one chosen on these rows,
         "drawn" for rows drawn by their side of the boundary, "folds" for fold models and rows
         without labels, "betting" for rows in clusters or with drawing probabilities of their own.
-    status, reason : {"certified", "cross-fitted", "nominal"}, and str
+    status, reason : CertificateStatus and str
         Whether the bounds hold for the deployed model, are about the models of a
         cross-validation, or come from rows that are no basis for a guarantee; and why.
-    floors : tuple of float
-        The bounds with no row on the wrong side: the least that n rows can show is
-        :math:`1 - \delta^{1/n} \approx \ln(1/\delta)/n`.
+    lowest_bounds : tuple of float
+        The lowest bounds that so many rows can give, with none on the wrong side. For n rows that
+        is :math:`1 - \delta^{1/n} \approx \ln(1/\delta)/n`.
     threshold : float or None, default=None
         The boundary: the second class is predicted iff its score is greater. None where it is not
         one number, as with many classes.
@@ -98,12 +107,16 @@ class Certificate(Record):
     method: Literal["clopper-pearson", "uniform", "drawn", "folds", "betting"]
     status: CertificateStatus
     reason: str
-    floors: tuple[float, ...]
+    lowest_bounds: tuple[float, ...]
     threshold: float | None = None
     scale: str | None = None
     n_clusters: tuple[int, ...] | None = None
 
     _format: ClassVar[str] = "boundshift.certificate"
+
+    def __post_init__(self) -> None:
+        # A status may come as its text, from a file or from `dataclasses.replace`.
+        object.__setattr__(self, "status", CertificateStatus(self.status))
 
     def _check_values(self) -> None:
         """Raise if values that were read are impossible or contradict each other."""
@@ -114,7 +127,7 @@ class Certificate(Record):
                 "errors": self.errors,
                 "wrong": self.wrong,
                 "n_samples": self.n_samples,
-                "floors": self.floors,
+                "lowest_bounds": self.lowest_bounds,
                 "n_clusters": self.n_clusters,
             },
         )
@@ -135,19 +148,26 @@ class Certificate(Record):
 
     def _check_rates(self) -> None:
         """Raise unless the rates follow from the counts, as far as the method tells."""
-        rates = zip(self.errors, self.error_bounds, self.floors, self.n_samples, strict=True)
-        for error, bound, floor, n in rates:
+        rates = zip(self.errors, self.error_bounds, self.lowest_bounds, self.n_samples, strict=True)
+        for error, bound, lowest, n in rates:
             is_rate = math.isnan(error) if n == 0 else 0.0 <= error <= 1.0
             require(is_rate, "errors", "be rates, and NaN for a class without rows", self.errors)
-            require(0.0 <= floor <= bound + _ROUNDING, "floors", "be at most the bounds", floor)
+            require(
+                0.0 <= lowest <= bound + _ROUNDING, "lowest_bounds", "be at most the bounds", lowest
+            )
             require(bound <= 1.0, "error_bounds", "be at most 1", self.error_bounds)
         if self.method not in _COUNTED:
             return
         errors = _observed(self.wrong, self.n_samples)
         require(_are_close(self.errors, errors), "errors", "follow from the counts", self.errors)
         counts = (self.wrong, self.n_samples, self.confidence, self.joint)
-        bounds, floors = _bounds(*counts, self.method == "uniform")
-        require(_are_close(self.floors, floors), "floors", "follow from the counts", self.floors)
+        bounds, lowest_bounds = _bounds(*counts, self.method == "uniform")
+        require(
+            _are_close(self.lowest_bounds, lowest_bounds),
+            "lowest_bounds",
+            "follow from the counts",
+            self.lowest_bounds,
+        )
         if self.method == "uniform":
             # Floors that decided have bounds of their own, but none below that of one threshold.
             least, _ = _bounds(*counts, False)
@@ -158,17 +178,18 @@ class Certificate(Record):
     @property
     def certified(self) -> bool:
         """Whether the bounds hold for the deployed model."""
-        return self.status == "certified"
+        return self.status is CertificateStatus.CERTIFIED
 
     def __str__(self) -> str:
         lines = [
             f"{self.status} at {self.confidence:.4g} ({self.method}): {self.reason}.",
-            f"{'':<14}{'rows':>9}{'wrong':>9}{'error':>9}{'at most':>9}{'floor':>9}",
+            f"{'':<14}{'rows':>9}{'wrong':>9}{'error':>9}{'at most':>9}{'lowest bound':>14}",
         ]
-        counts, rates = (self.n_samples, self.wrong), (self.errors, self.error_bounds, self.floors)
-        for label, n, wrong, *of_class in zip(self.labels, *counts, *rates, strict=True):
-            shown = "".join(f"{rate:>9.4f}" for rate in of_class)
-            lines.append(f"{f'class {label}':<14}{n:>9}{wrong:>9}{shown}")
+        counts = (self.n_samples, self.wrong)
+        rates = (self.errors, self.error_bounds, self.lowest_bounds)
+        for label, n, wrong, error, bound, lowest in zip(self.labels, *counts, *rates, strict=True):
+            rates_of_class = f"{error:>9.4f}{bound:>9.4f}{lowest:>14.4f}"
+            lines.append(f"{f'class {label}':<14}{n:>9}{wrong:>9}{rates_of_class}")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -181,8 +202,14 @@ class Certificate(Record):
             return self
         self._need_counts("at")
         chosen_here = self.method == "uniform"
-        bounds, floors = _bounds(self.wrong, self.n_samples, confidence, joint, chosen_here)
-        return replace(self, error_bounds=bounds, floors=floors, confidence=confidence, joint=joint)
+        bounds, lowest_bounds = _bounds(self.wrong, self.n_samples, confidence, joint, chosen_here)
+        return replace(
+            self,
+            error_bounds=bounds,
+            lowest_bounds=lowest_bounds,
+            confidence=confidence,
+            joint=joint,
+        )
 
     def next_rows(self, m: int) -> tuple[int, ...]:
         r"""Return how many of the next m rows of each class will be wrong at most.
@@ -363,10 +390,10 @@ def certify_counts(
         if not isinstance(flag, bool | np.bool_):
             raise InvalidInputError(f"`{name}` must be True or False, got {flag!r}.")
     status, reason = _WORTH[as_choice("origin", origin, tuple(_WORTH))]
-    if status == "certified":
+    if status is CertificateStatus.CERTIFIED:
         fixed = " and the threshold was fixed before"
         reason += ", for every threshold at once" if chosen_here else fixed
-    bounds, floors = _bounds(wrong, n_samples, confidence, joint, chosen_here)
+    bounds, lowest_bounds = _bounds(wrong, n_samples, confidence, joint, chosen_here)
     return Certificate(
         error_bounds=bounds,
         errors=_observed(wrong, n_samples),
@@ -378,7 +405,7 @@ def certify_counts(
         method="uniform" if chosen_here else "clopper-pearson",
         status=status,
         reason=reason,
-        floors=floors,
+        lowest_bounds=lowest_bounds,
         threshold=threshold,
     )
 

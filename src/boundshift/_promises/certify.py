@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift._promises.certificate import Certificate, Origin, bound_error, certify_counts
+from boundshift._promises.certificate import (
+    Certificate,
+    CertificateStatus,
+    Origin,
+    bound_error,
+    certify_counts,
+)
 from boundshift._result.boundary import Boundary
 from boundshift._scores import check_finite
 from boundshift._typing import BoolArray, FloatArray, IndexArray
@@ -110,9 +116,9 @@ def certify(
     >>> y, s = [0] * 90 + [1] * 10, [0.1] * 85 + [0.6] * 5 + [0.9] * 9 + [0.2]
     >>> print(certify(y, s, threshold=0.5))
     certified at 0.95 (clopper-pearson): It holds if ... and the threshold was fixed before.
-                       rows    wrong    error  at most    floor
-    class 0              90        5   0.0556   0.1133   0.0327
-    class 1              10        1   0.1000   0.3942   0.2589
+                       rows    wrong    error  at most  lowest bound
+    class 0              90        5   0.0556   0.1133        0.0327
+    class 1              10        1   0.1000   0.3942        0.2589
     """
     t, pos_label = read_threshold(threshold, pos_label, y_true)
     is_drawn = probability is not None or least_probability is not None
@@ -198,7 +204,7 @@ def state_choice(found: Certificate, is_by_rows: bool = True) -> Certificate:
         return replace(found, reason=f"{found.reason}; {chosen}")
     return replace(
         found,
-        status="nominal",
+        status=CertificateStatus.NOMINAL,
         reason=f"{chosen[0].upper()}{chosen[1:]}, and bounds by clusters or by drawing "
         "probabilities need a threshold that was fixed before; certify on other rows",
     )
@@ -243,7 +249,7 @@ def _bet_on_means(
         found,
         error_bounds=tuple(bound_mean(x, delta, r) for x, r in parts),
         errors=tuple(float(x @ r / r.sum()) if len(x) else math.nan for x, r in parts),
-        floors=tuple(bound_mean(np.zeros(len(x)), delta, r) for x, r in parts),
+        lowest_bounds=tuple(bound_mean(np.zeros(len(x)), delta, r) for x, r in parts),
         method="betting",
         reason=f"{found.reason}; {said}",
     )
@@ -288,7 +294,7 @@ def _certify_sides(
         found,
         error_bounds=among_all(found.error_bounds),
         errors=among_all(found.errors),
-        floors=among_all(found.floors),
+        lowest_bounds=among_all(found.lowest_bounds),
         method="drawn",
         reason=f"{found.reason}; rows of each side were drawn with the probabilities given",
     )
@@ -411,9 +417,9 @@ def certify_by_folds(
     return replace(
         found,
         error_bounds=(1.0, most) if common else (most, 1.0),
-        floors=(1.0, least) if common else (least, 1.0),
+        lowest_bounds=(1.0, least) if common else (least, 1.0),
         method="folds",
-        status="certified",
+        status=CertificateStatus.CERTIFIED,
         reason="It holds for the deployed model if labelled and unlabelled rows are independent "
         f"draws of the same kind; class {names[not common]}, the rarer one, has no bound, since "
         "rows without labels hardly show its errors: certify it on labelled rows",

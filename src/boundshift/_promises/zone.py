@@ -22,7 +22,7 @@ from boundshift._result.records import (
 )
 from boundshift._result.sql import label_expression
 from boundshift._scores import Scale, Scores, ScoreSample, settle
-from boundshift._status import Status
+from boundshift._status import Status, TextStatus
 from boundshift._typing import IndexArray
 from boundshift._validation import as_known_scores, as_pair, as_rows, as_share
 from boundshift.curves._clusters import (
@@ -37,6 +37,19 @@ from boundshift.rules import Floors
 from boundshift.rules._guarantee import Guarantee
 
 
+class ZoneStatus(TextStatus):
+    """What a zone is worth; equal to its text, such as "open".
+
+    The limits are not guaranteed (nominal), one of them is infinite (open), one threshold keeps
+    both guarantees (empty), or scores between them are unsure (zone).
+    """
+
+    NOMINAL = "nominal"
+    OPEN = "open"
+    EMPTY = "empty"
+    ZONE = "zone"
+
+
 @dataclass(frozen=True)
 class Zone(Record):
     """Two limits: "no" up to the lower one, "yes" above the upper one, "ask a person" between.
@@ -46,9 +59,9 @@ class Zone(Record):
     low, high : float
         A row is negative iff score ≤ low and positive iff score > high. Infinite where there are
         too few rows for a promise; equal where one boundary keeps both promises.
-    errors, confidence : tuple of float, and float
+    error_bounds, confidence : tuple of float, and float
         With the stated confidence, at most these shares of the (negative, positive) class are
-        decided wrongly, each by itself. In a zone by predictive values the errors are 1, and the
+        decided wrongly, each by itself. In a zone by predictive values the bounds are 1, and the
         confidence is that of both limits together.
     n_samples, labels, unsure : tuples
         Rows of each class that the limits were found on, the classes, and the share of each class
@@ -67,7 +80,7 @@ class Zone(Record):
 
     low: float
     high: float
-    errors: tuple[float, float]
+    error_bounds: tuple[float, float]
     n_samples: tuple[int, int]
     labels: tuple[Any, Any]
     confidence: float
@@ -100,16 +113,20 @@ class Zone(Record):
         if self.precision is not None and self.npv is not None:
             require_share("precision", self.precision)
             require_share("npv", self.npv)
-        for error in self.errors:
+        for error in self.error_bounds:
             is_allowed = error == 1.0 if has_values else 0.0 < error < 1.0
-            require(is_allowed, "errors", "be rates that the zone can keep", self.errors)
+            require(
+                is_allowed, "error_bounds", "be rates that the zone can keep", self.error_bounds
+            )
 
     @property
-    def status(self) -> str:
-        """Nominal: no promise; open: a limit is infinite; empty: no row is unsure; else zone."""
-        if self.reason or math.isinf(self.low) or math.isinf(self.high):
-            return "nominal" if self.reason else "open"
-        return "empty" if self.low == self.high else "zone"
+    def status(self) -> ZoneStatus:
+        """Whether the limits are guaranteed and finite, and leave scores between them."""
+        if self.reason:
+            return ZoneStatus.NOMINAL
+        if math.isinf(self.low) or math.isinf(self.high):
+            return ZoneStatus.OPEN
+        return ZoneStatus.EMPTY if self.low == self.high else ZoneStatus.ZONE
 
     @property
     def message(self) -> str:
@@ -118,7 +135,7 @@ class Zone(Record):
         sides = (self.high, "above"), (self.low, "up to")
         values = (("precision", self.precision), ("NPV", self.npv))
         for i, ((limit, side), (name, share)) in enumerate(zip(sides, values, strict=True)):
-            sure, errors = f"with {self.confidence:g} confidence", self.errors[i]
+            sure, errors = f"with {self.confidence:g} confidence", self.error_bounds[i]
             if share is not None and math.isinf(limit):
                 said.append(f"No limit can promise a {name} of {share:g}.")
                 said.append("Collect more rows, or ask for less.")
@@ -181,7 +198,7 @@ class Zone(Record):
         if scores.size:
             # The share of rows on the right side of each limit. Probabilities have none up to a
             # negative limit, and none above one from 1 on.
-            errors = self.errors if self.precision is None else (0.0, 0.0)
+            errors = self.error_bounds if self.precision is None else (0.0, 0.0)
             right = [
                 max(n * (1.0 - unsure - wrong), 0.0) / sum(self.n_samples)
                 for n, unsure, wrong in zip(self.n_samples, self.unsure, errors, strict=True)

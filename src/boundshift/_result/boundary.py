@@ -215,16 +215,6 @@ class Boundary(Record):
         """Whether the negative label was given; else it stands for all that is not positive."""
         return self.n_samples[0] > 0 or isinstance(self.labels[1], bool | np.bool_)
 
-    def _was_chosen_on_sample(self, sample: ScoreSample) -> bool:
-        """Return whether some rows of a sample chose the boundary."""
-        rows = self.chosen_on
-        if rows is None:
-            return False
-        values = [given_values(scores, sample.log_odds) for scores in sample.classes]
-        scores = [np.repeat(v, row_counts(c)) for v, c in zip(values, sample.classes, strict=True)]
-        is_positive = np.repeat([False, True], [len(part) for part in scores])
-        return self._was_chosen_on(np.concatenate(scores), is_positive)
-
     def _was_chosen_on(self, scores: FloatArray, is_positive: BoolArray) -> bool:
         """Return whether some of these labelled rows chose the boundary."""
         rows = self.chosen_on

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from enum import StrEnum
 from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
 
@@ -142,6 +143,8 @@ def _encode(value: Any, *, as_text: bool = False) -> Any:
         return dict(value.settings)
     if isinstance(value, Status):
         return value.name
+    if isinstance(value, StrEnum):
+        return value.value
     if is_dataclass(value) and hasattr(value, "name"):
         # A curve, a rule or a solver, which is found again by its name.
         return {"name": value.name, **_encode_fields(value, as_text=True)}
@@ -233,6 +236,8 @@ def _parse(hint: Any, value: Any, name: str) -> Any:
         return float(value) if hint is float else value  # a count may be a sum of weights
     if hint is Status:
         return Status[value]
+    if issubclass(hint, StrEnum):
+        return hint(value)
     if issubclass(hint, ErrorCurve | Rule):
         restored = _restore(value)
         if not isinstance(restored, hint):

@@ -16,7 +16,7 @@ from boundshift._multiclass import (
     promise_floors,
     search_biases,
 )
-from boundshift._promises.certificate import Certificate, certify_counts
+from boundshift._promises.certificate import Certificate, CertificateStatus, certify_counts
 from boundshift._promises.certify import certify_floors
 from boundshift._result.boundary import Boundary, restate
 from boundshift._scores import Scale, ScoreSample
@@ -224,7 +224,7 @@ def _certify_deciding(
     )
     if deciding.cluster is None or deciding.origin == "training":
         return certificate
-    return replace(certificate, status="nominal", reason=_GROUPED)
+    return replace(certificate, status=CertificateStatus.NOMINAL, reason=_GROUPED)
 
 
 # What is said of the rows that decided.
@@ -356,4 +356,8 @@ def certify_rows(
     rows = (np.bincount(each, minlength=len(labels)).tolist() for each in (y[is_wrong], y))
     wrong, total = map(tuple, rows)
     found = certify_counts(wrong, total, labels, **options)
-    return found if weights is None else replace(found, status="nominal", reason=_WEIGHTED)
+    return (
+        found
+        if weights is None
+        else replace(found, status=CertificateStatus.NOMINAL, reason=_WEIGHTED)
+    )

@@ -14,6 +14,7 @@ import os
 import zipfile
 from collections.abc import Sequence
 from dataclasses import replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal
 
@@ -281,7 +282,8 @@ def unpack(state: dict[str, Any]) -> dict[str, Any]:
 
 def _pack_record(value: Any) -> Any:
     if isinstance(value, tuple(_RECORDS.values())):
-        return {"record": type(value).__name__} | vars(value)
+        fields = {name: _as_plain(field) for name, field in vars(value).items()}
+        return {"record": type(value).__name__} | fields
     if not isinstance(value, Boundary):
         return value
     # JSON cannot hold every label, nor a user's own curve or rule.
@@ -292,6 +294,11 @@ def _pack_record(value: Any) -> Any:
         if getattr(restored, name) != getattr(value, name):
             own[name] = getattr(value, name)
     return {"record": "Boundary", "stored": stored, "own": own}
+
+
+def _as_plain(value: Any) -> Any:
+    """Return a status as text, since a file of skops holds no type of ours but the classifier."""
+    return value.value if isinstance(value, StrEnum) else value
 
 
 def _unpack_record(value: Any) -> Any:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm
 
 from boundshift import __version__
-from boundshift._promises.certificate import Certificate
+from boundshift._promises.certificate import Certificate, CertificateStatus
 from boundshift._status import QUIET
 from boundshift._typing import FloatArray, IndexArray
 from boundshift._validation import as_labels
@@ -150,7 +150,7 @@ def gather_classes(
     new = find_winner(scores + classifier.biases_)
     certificate = certify_rows(true, new != true, tuple(labels), confidence=confidence, joint=True)
     if doubt is not None:
-        certificate = replace(certificate, status="nominal", reason=doubt.reason)
+        certificate = replace(certificate, status=CertificateStatus.NOMINAL, reason=doubt.reason)
     rule = classifier.rule_
     matrix, own_matrix = (
         np.bincount(k * true + made, minlength=k * k).reshape(k, k) for made in (new, own)

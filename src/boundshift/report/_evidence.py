@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift._promises.certificate import Certificate, Origin, certify_counts
+from boundshift._promises.certificate import Certificate, CertificateStatus, Origin, certify_counts
 from boundshift._promises.certify import certify
 from boundshift._promises.zone import Zone
 from boundshift._result.boundary import Boundary
@@ -275,7 +275,9 @@ def gather_evidence(
     certificate = by_row
     own_certificate = None
     if doubt is not None:
-        by_row = certificate = replace(by_row, status="nominal", reason=doubt.reason)
+        by_row = certificate = replace(
+            by_row, status=CertificateStatus.NOMINAL, reason=doubt.reason
+        )
     elif checked.cluster is not None:
         if not is_test:
             raise InvalidInputError(
@@ -287,7 +289,7 @@ def gather_evidence(
         joint = _certify_clusters(*known, boundary.threshold, confidence, joint=True)
         if own is not None:
             own_certificate = _certify_clusters(*known, own, confidence)
-        by_row = replace(by_row, status="nominal", reason=_CLUSTERED)
+        by_row = replace(by_row, status=CertificateStatus.NOMINAL, reason=_CLUSTERED)
     first, second = joint.error_bounds
     return Evidence(
         boundary=boundary,

@@ -345,7 +345,7 @@ def count_rows(
     return RowCount(
         place=place,
         n=counts[place],
-        least_bound=certificate.floors[place],
+        least_bound=certificate.lowest_bounds[place],
         needed=needed,
         chose_threshold=certificate.method == "uniform",
         unproved=unproved,
