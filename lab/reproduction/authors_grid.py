@@ -78,10 +78,10 @@ def solve_on_grid(
         # Both terms only grow with the level.
         if best is not None and penalty + 1 / (first.n + 1) + 1 / (second.n + 1) >= best.loss:
             break
-        found = _solve_level(first, second)
-        if found is None:
+        solution = _solve_level(first, second)
+        if solution is None:
             continue
-        deltas, loss, threshold = found
+        deltas, loss, threshold = solution
         if best is None or loss + penalty < best.loss:
             best = GridSolution(deltas, given_up, threshold, loss + penalty)
         if given_up == (0, 0):
@@ -97,7 +97,8 @@ def _budget(trials: int, processors: int) -> int:
 
 def _levels(n_negative: int, n_positive: int, budget: int) -> list[tuple[int, int]]:
     """Return the points given up of each class at every level, alternating by class ratio."""
-    sizes, kept = (n_negative, n_positive), [n_negative, n_positive]
+    sizes = (n_negative, n_positive)
+    kept = [n_negative, n_positive]
     levels = [(0, 0)]
     while len(levels) < budget:
         before = len(levels)

@@ -153,7 +153,8 @@ def draw_test_set() -> Figure:
     figure = new_figure(12.4, 6.4)
     axes = figure.subplots(2, 4, sharex=True, sharey=True).ravel()
     across, up, grid = _grid(split.X_test)
-    surface, scene = fitted_seed(grid), fitted_seed()
+    surface = fitted_seed(grid)
+    scene = fitted_seed()
     for ax, name in zip(axes, _SHOWN, strict=True):
         method = METHODS[name]
         decision = method.decide(scene)
@@ -182,8 +183,8 @@ def _pale_map() -> Any:
 
 def _grid(X: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return a grid over the rows, as two planes and as rows."""
-    low, high = X.min() - 0.3, X.max() + 0.3
-    across, up = np.meshgrid(np.linspace(low, high, _STEPS), np.linspace(low, high, _STEPS))
+    places = np.linspace(X.min() - 0.3, X.max() + 0.3, _STEPS)
+    across, up = np.meshgrid(places, places)
     return across, up, np.column_stack([across.ravel(), up.ravel()])
 
 
@@ -257,9 +258,12 @@ def _draw_space(ax: Axes, y: NDArray[np.int64], scores: FloatArray, *, confidenc
 
 def _draw_radius(ax: Axes, label: int, values: FloatArray, confidence: bool) -> None:
     """Draw a class's radius, and its confidence radius at δ = 0.999…, towards the other class."""
-    mean, towards = float(values.mean()), 1 - 2 * label
+    mean = float(values.mean())
+    towards = 1 - 2 * label
     radius = float(np.abs(values - mean).max())
-    height, index, color = 0.32 + 0.22 * label, label + 1, COLORS[label]
+    height = 0.32 + 0.22 * label
+    index = label + 1
+    color = COLORS[label]
     end = mean + towards * radius
     _draw_bar(ax, mean, end, height, rf"$\hat{{\bar{{R}}}}_{index}$", color)
     if confidence:
@@ -274,8 +278,8 @@ def _draw_bar(
     ax.plot([start, end], [height, height], lw=2, color=color, ls=ls)
     for place in (start, end):
         ax.plot([place, place], [height - 0.03, height + 0.03], lw=2, color=color)
-    middle, above = (start + end) / 2, height + 0.02
-    ax.text(middle, above, name, ha="center", va="bottom", fontsize=14, color=color)
+    middle = (start + end) / 2
+    ax.text(middle, height + 0.02, name, ha="center", va="bottom", fontsize=14, color=color)
 
 
 FIGURES: dict[str, Callable[[], Figure]] = {

@@ -43,15 +43,15 @@ def _by_support(
 def _by_grid(fitted: FittedSeed) -> Decision:
     """Search as the authors' program does; without a solution the model stays as it is."""
     y, scores = fitted.sample("training")
-    found = solve_on_grid(y, scores / fitted.unit, slack=fitted.slack)
-    if found is None:
+    solution = solve_on_grid(y, scores / fitted.unit, slack=fitted.slack)
+    if solution is None:
         return Decision(0.0, status="INFEASIBLE", solved=False)
     return Decision(
-        threshold=found.threshold * fitted.unit,
-        status="RELAXED" if any(found.slack) else "OPTIMAL",
-        deltas=found.deltas,
-        slack=found.slack,
-        loss=found.loss,
+        threshold=solution.threshold * fitted.unit,
+        status="RELAXED" if any(solution.slack) else "OPTIMAL",
+        deltas=solution.deltas,
+        slack=solution.slack,
+        loss=solution.loss,
     )
 
 
@@ -107,7 +107,8 @@ _SUFFIX: dict[Source, str] = {"training": "", "out-of-fold": " (out-of-fold)"}
 
 
 def _of_source(source: Source) -> list[Method]:
-    mark, suffix = ("" if source == "training" else "-oof"), _SUFFIX[source]
+    mark = "" if source == "training" else "-oof"
+    suffix = _SUFFIX[source]
     settings = {
         "default": ("boundshift, default", by_boundary(source)),
         "support": ("boundshift, support radius", _by_support(source)),

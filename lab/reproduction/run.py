@@ -79,9 +79,9 @@ class Setting(NamedTuple):
         self, problem: Problem, seed: int, kept: bool, names: Iterable[str] = METHODS
     ) -> list[Row]:
         """Let some methods decide on the scores of all models, or on what stood in the way."""
-        found = {m: self.cache.attempt(*self.training(problem, seed, m)) for m in MODELS}
+        scores = {m: self.cache.attempt(*self.training(problem, seed, m)) for m in MODELS}
         run = {"protocol": self.protocol, "problem": problem.name, "seed": seed, "kept": kept}
-        fitted = FittedSeed(found, self.slack)
+        fitted = FittedSeed(scores, self.slack)
         return [evaluate(fitted, METHODS[name], **run) for name in names]
 
 
@@ -139,9 +139,9 @@ def reproduce(
     MIMIC-III out without a file of your own. The figures need the extra ``plot``.
     """
     problems = choose_problems(problem, mimic_file=mimic_file, mimic_rows=mimic_rows)
-    folder, options = Path(out), options or ClassifierOptions()
+    folder = Path(out)
     scores = reproduction_cache(folder / "scores")
-    setting = Setting(protocol, slack, scores, options, jobs)
+    setting = Setting(protocol, slack, scores, options or ClassifierOptions(), jobs)
     rows = run_protocol(problems, seeds or DEFAULT_SEEDS[protocol], setting)
     results = Results(rows)
     tables = [dataset_table(problems, protocol)]
@@ -189,7 +189,7 @@ def stored_tables() -> dict[str, str]:
     """Return every table of the pages, from the rows in lab/results/reproduction."""
     rows = {n: read_records(ROWS / f"rows-{n}.csv.gz", Row) for n in RUNS}
     paper, continuous, honest = (Results(rows[name]) for name in RUNS)
-    known = Counter(
+    environments = Counter(
         row.environment or "versions not stored in the rows" for r in rows.values() for row in r
     )
 
@@ -198,7 +198,7 @@ def stored_tables() -> dict[str, str]:
 
     groups: tuple[Group, ...] = ("paper", "baseline", "ours")
     return {
-        "versions": "\n".join(f"- {count} rows: {text}" for text, count in known.items()),
+        "versions": "\n".join(f"- {count} rows: {text}" for text, count in environments.items()),
         "datasets": str(dataset_table(PROBLEMS.values(), "paper")),
         "paper-binary": joined(paper, ("paper",), paper.problems),
         "paper-continuous": joined(continuous, ("paper",), continuous.problems),

@@ -75,7 +75,8 @@ def printed_mean(slack: str, problem: str, method: str, metric: str) -> float | 
     0.651
     """
     if problem.startswith("synthetic"):
-        slack, problem = "binary", "synthetic"
+        slack = "binary"
+        problem = "synthetic"
     return _printed_means().get((slack, problem, PRINTED.get(method, method), metric))
 
 
@@ -241,18 +242,29 @@ def comparison_table(results: Results, ours: str = DEFAULT) -> Table:
     )
 
 
+def _size_cells(sizes: Sequence[int]) -> list[str]:
+    """Return attributes, instances, and negative/positive rows of both parts as text."""
+    attributes, instances, train_negative, train_positive, test_negative, test_positive = sizes
+    return [
+        str(attributes),
+        str(instances),
+        f"{train_negative}/{train_positive}",
+        f"{test_negative}/{test_positive}",
+    ]
+
+
 def dataset_table(problems: Iterable[Problem], protocol: Protocol) -> Table:
     """Return sizes of the problems as they are split, beside the printed ones."""
     printed = pd.read_csv(_DATA / "printed_datasets.csv", index_col=0)
     lines = []
     for problem in problems:
         split = problem.split(0, protocol)
-        train, test = (np.bincount(y).tolist() for y in (split.y_train, split.y_test))
-        found = [split.X_train.shape[1], sum(train) + sum(test), *train, *test]
-        known = printed.loc[problem.name].tolist() if problem.name in printed.index else found
-        ours, theirs = (
-            [str(a), str(n), f"{tn}/{tp}", f"{en}/{ep}"] for a, n, tn, tp, en, ep in (found, known)
-        )
+        train = np.bincount(split.y_train).tolist()
+        test = np.bincount(split.y_test).tolist()
+        ours = _size_cells([split.X_train.shape[1], sum(train) + sum(test), *train, *test])
+        theirs = ours
+        if problem.name in printed.index:
+            theirs = _size_cells(printed.loc[problem.name].tolist())
         cells = [a if a == b else f"{a} ({b})" for a, b in zip(ours, theirs, strict=True)]
         lines.append((problem.title, *cells))
     return Table(

@@ -160,7 +160,8 @@ def collect_scores(
 
 def _deciding(model: Any, split: PaperSplit) -> dict[str, FloatArray]:
     """Return what decisions after training look at, with the parameters already chosen."""
-    X, y = split.X_train, split.y_train
+    X = split.X_train
+    y = split.y_train
     probable = with_probabilities(model, X, y)
 
     def fit(rows: FloatArray, labels: NDArray[np.int64]) -> Score:
@@ -187,7 +188,8 @@ class Run(NamedTuple):
 def train_run(key: str, run: Run, options: ClassifierOptions) -> FittedScores:
     """Train on the split of the seed; `key` names all that changes the scores."""
     problem, protocol, seed, model = run
-    split, state = problem.split(seed, protocol), problem.smote_state(seed, protocol)
+    split = problem.split(seed, protocol)
+    state = problem.smote_state(seed, protocol)
     return collect_scores(split, problem.classifier, model, state, options)
 
 
@@ -216,10 +218,10 @@ class FittedSeed:
 
     def scores(self, source: Source) -> FittedScores:
         """Return the scores of the model that a source is about."""
-        found = self.models[_SOURCES.get(source, "untouched")]
-        if isinstance(found, Exception):
-            raise found
-        return found
+        scores = self.models[_SOURCES.get(source, "untouched")]
+        if isinstance(scores, Exception):
+            raise scores
+        return scores
 
     @property
     def unit(self) -> float:
@@ -233,8 +235,9 @@ class FittedSeed:
 
     def sample(self, source: Source) -> Sample:
         """Return the scores to decide on."""
-        found = self.scores(source)
-        return Sample(found.y_train, found.out_of_fold if source == "out-of-fold" else found.train)
+        fitted = self.scores(source)
+        deciding = fitted.out_of_fold if source == "out-of-fold" else fitted.train
+        return Sample(fitted.y_train, deciding)
 
     def probabilities(self, source: Scored) -> NDArray[np.float64]:
         """Return probabilities of the positive class for the training rows."""
@@ -248,8 +251,8 @@ class FittedSeed:
         self, source: Source, decision: Decision
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return labels of the test rows, and whether each is predicted positive."""
-        found = self.scores(source)
-        return found.y_test, found.tested(decision.probability) > decision.threshold
+        fitted = self.scores(source)
+        return fitted.y_test, fitted.tested(decision.probability) > decision.threshold
 
     def training_seconds(self, source: Source) -> float:
         """Return the time of the training, grid search included."""
