@@ -41,7 +41,7 @@ def three():
         # Joint losses are linear between tabulated thresholds.
         ("joint", "sum", 0.02),
         ("joint", "minimax", 0.02),
-        ("joint", GMean(tolerance=0), 0.02),
+        ("joint", GMean(), 0.02),
     ],
 )
 def test_two_classes_have_the_binary_boundary(strategy, rule, tolerance):
@@ -89,7 +89,7 @@ def test_boundaries_tell_what_the_biases_decide(three, strategy, curve):
         sample = ScoreSample.from_labels(is_second, difference)
         errors = as_curve(curve).errors(sample)(np.array([found.threshold]))
         assert found.errors == (errors[0][0], errors[1][0])
-        rule = GMean(tolerance=0) if strategy == "joint" else GMean()
+        rule = GMean()
         assert found.loss == pytest.approx(rule.value(*errors, sample.n_samples)[0])
         assert found.status is Status.SHARED
         assert found.geometry is None

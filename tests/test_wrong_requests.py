@@ -29,7 +29,7 @@ from boundshift import (
 )
 from boundshift.curves import ClopperPearson, as_curve
 from boundshift.metrics import metrics_at
-from boundshift.rules import GMean, Sum, as_rule
+from boundshift.rules import Sum, as_rule
 
 N = 60
 Y, S = np.tile([0, 0, 1], 20), np.arange(60) / 60
@@ -96,8 +96,6 @@ WRONG = {
     "a prevalence of 1": (lambda: FBeta(prevalence=1), "between 0 and 1, got 1"),
     "a cost below 0": (lambda: Cost(false_negative=-1), "got -1. Use Cost"),
     "two costs in one": (lambda: Cost(false_positive=(1, 20)), "`false_positive` must be"),
-    "a tolerance below 0": (lambda: GMean(tolerance=-0.1), "`tolerance` must be"),
-    "a tolerance of NaN": (lambda: GMean(tolerance=np.nan), "`tolerance` must be"),
     "a name that is nearly one": (lambda: ask(rule="minmax"), "Did you mean 'minimax'"),
     "another spelling": (lambda: ask(rule="F1"), "'f1'"),
     "a hyphen too many": (lambda: ask(rule="f-1"), "'f1'"),

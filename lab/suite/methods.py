@@ -45,18 +45,16 @@ CURVES_TRIED: dict[str, ErrorCurve] = {
 ESTIMATES = ("blend", "logistic", "smoothed", "empirical")
 """Curves that estimate the errors, and so decide well; the others bound them."""
 
-_TOLERANCES = {"plain-g-mean": 0.0, "g-mean-within-.0025": 0.0025, "g-mean-within-.005": 0.005}
 _DEFAULT_CURVE, _DEFAULT_RULE = choose_claims()
 
 RULES_TRIED: dict[str, Rule] = {
     "g-mean": GMean(),
-    **{name: GMean(t) for name, t in _TOLERANCES.items() if t != GMean().tolerance},
     "f1": FBeta(),
     "mcc": MCC(),
     "sum": Sum(),
     "minimax": Minimax(),
 }
-"""Name → rule; "g-mean" has the tolerance that the library has by default."""
+"""Name → rule."""
 
 _DECIDING = [name for name in RULES_TRIED if name not in ("sum", "minimax")]
 
@@ -69,23 +67,12 @@ def _ours() -> list[Method]:
     deployed: tuple[Source, ...] = ("fold-models", "out-of-fold")
     default = (_DEFAULT_CURVE.name, _DEFAULT_RULE.name)
     tried: list[tuple[str, str, Source]] = [
-        *(
-            (curve, rule, s)
-            for s in deployed
-            for curve in ESTIMATES
-            for rule in _DECIDING
-            if _differs(curve, rule)
-        ),
+        *((curve, rule, s) for s in deployed for curve in ESTIMATES for rule in _DECIDING),
         *((curve, "sum", s) for s in SCORED for curve in CURVES_TRIED),
         *((*default, s) for s in SCORED),
         *((*pair, "out-of-fold") for pair in _FOLLOW_UP),
     ]
     return [_method(*each) for each in dict.fromkeys(tried)]
-
-
-def _differs(curve: str, rule: str) -> bool:
-    """Say whether a rule decides otherwise than another one: steps leave no room to a tolerance."""
-    return curve != "empirical" or rule not in ("g-mean", *_TOLERANCES) or rule == "plain-g-mean"
 
 
 def _method(curve: str, rule: str, source: Source) -> Method:
@@ -257,6 +244,7 @@ _BASELINES = {
     "dkw/minimax": "larger error bounded (DKW)",
 }
 
+# Stored results are of an earlier release, in which "g-mean" had a tolerance.
 _RULES = {
     "g-mean": "",
     "plain-g-mean": "no tolerance",
@@ -301,7 +289,7 @@ def title_of(name: str) -> str:
     if stem in _BASELINES:
         on_training = source == "training" and first == "paper"
         return _joined(_BASELINES[stem], "" if on_training else _THEIRS.get(source, ""))
-    if first in CURVES_TRIED and second in RULES_TRIED:
+    if first in CURVES_TRIED and second in _RULES:
         curve = "" if first == default_method().partition("/")[0] else f'curve="{first}"'
         return _joined("boundshift", curve, _RULES[second], _OURS[source])
     return name

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 
 from boundshift._result.boundary import Boundary, warn_of
 from boundshift._result.rows import ChoosingRows
-from boundshift._scores import LEAST_WEIGHT, Scale, ScoreSample
-from boundshift._search import Found, gap_edges, middle, search_gaps
+from boundshift._scores import Scale, ScoreSample
+from boundshift._search import Found, best_gap, gap_edges, middle_of_gap
 from boundshift._status import Status
 from boundshift._typing import FloatArray
-from boundshift._validation import are_signs, as_row_cost, as_rows, bad_weights, own_cost
+from boundshift._validation import are_signs, as_row_cost, as_rows, own_cost
 from boundshift.curves import Blend, ClopperPearson, CountCurve, Empirical, ErrorCurve, as_curve
 from boundshift.curves._base import Solution, status_of
 from boundshift.curves._clusters import Betting, order_clusters
@@ -59,8 +59,10 @@ def find_boundary(
         The positive class. None takes the greater label, to which scores of scikit-learn point.
         Words need it where the rule is not symmetric in the classes.
     sample_weight : array-like of shape (n_samples,), default=None
-        How often each row counts: a weight of 2 is the row twice, fractions are allowed, and
-        nothing is rescaled. Curves that count rows refuse weights.
+        Importance of each row, such as one over the probability with which it was sampled.
+        Only the ratios matter; rows of weight 0 are left out. Curves that smooth take as many
+        rows as there are effective ones, :math:`(\sum w)^2 / \sum w^2`. Curves that bound the
+        errors count rows, and refuse weights.
     row_cost : array-like of shape (n_samples,) or (n_samples, 2), default=None
         Amount lost if the row is decided wrongly; the boundary minimises the total. Two columns
         are the costs of a false positive and of a false negative. With no curve, and no rule but
@@ -83,8 +85,7 @@ def find_boundary(
     -----
     By default each class's error is estimated from its own smoothed scores, shrunk towards a
     calibration of all rows where the class has few. The boundary maximises the geometric mean of
-    both recalls; among those nearly as good it has the fewest errors of the larger class. See
-    :class:`~boundshift.curves.Blend` and :class:`~boundshift.rules.GMean`.
+    both recalls. See :class:`~boundshift.curves.Blend` and :class:`~boundshift.rules.GMean`.
 
     Scores :math:`p s + q` with :math:`p > 0` have the boundary :math:`p t + q`, and a mirrored
     problem the mirrored one. For probabilities this holds of their log-odds
@@ -165,9 +166,6 @@ def decide(
     Scores are decided as given unless a scale is named: those of a model are log-odds already.
     """
     curve, rule = choose_claims(curve, rule)
-    for label, scores in zip(sample.labels, sample.classes, strict=True):
-        if scores.is_weighted and scores.n < LEAST_WEIGHT:
-            raise bad_weights(f"a sum of {scores.n:.4g} for {label!r}")
     given = sample
     sample = sample.on_scale(scale)
     if not all(sample.n_samples):
@@ -201,7 +199,7 @@ def _solve_one_class(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Solu
     good = np.flatnonzero(wrong <= max(allowed, 0))
     gap = int(good[0] if i == 0 else good[-1])
     low, high = float(edges[gap]), float(edges[gap + 1])
-    threshold = middle(low, high)
+    threshold = middle_of_gap(low, high)
     errors = curve.errors_at_chosen(sample, threshold, rule)
     found = Found(threshold, (low, high), errors, math.nan)
     unknown = f"No rows of class {other!r} were given: its error is not known."
@@ -250,7 +248,7 @@ def decide_by_row(
         above, below = weighted.count_wrong(t)
         return above / len(scores), below / len(scores)
 
-    found = search_gaps(costs, Sum(), weighted)
+    found = best_gap(costs, Sum(), weighted)
     first, second = Empirical().errors(sample)(np.array([found.threshold]))
     found = found._replace(errors=(float(first[0]), float(second[0])), value=found.value * unit)
     solution = Solution(found, status_of(sample))

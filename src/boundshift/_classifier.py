@@ -181,7 +181,7 @@ default="auto"
     """
 
     # Requested here and not in the signature of `fit`: scikit-learn would then expect that a weight
-    # of 2 equals the row twice, which is not so with folds.
+    # of 2 equals two copies of the row. Weights are importances here.
     __metadata_request__fit = {"sample_weight": True, "row_cost": True}  # noqa: RUF012
     boundary_: Boundary
 
@@ -254,7 +254,7 @@ default="auto"
             Passed to the estimator's ``fit``; with metadata routing enabled, as requested there.
             Two of them also count in the decision:
 
-            ``sample_weight`` is the frequency of each row, in every fit and in the boundary; of a
+            ``sample_weight`` is the importance of each row, in every fit and in the boundary; of a
             pipeline it is called ``step__sample_weight``. With metadata routing
             ``set_fit_request(sample_weight=False)`` keeps it out of the boundary.
 

@@ -17,7 +17,7 @@ from boundshift._result.boundary import Boundary, restate
 from boundshift._result.records import Record, require
 from boundshift._result.sql import group_expression
 from boundshift._scores import Scale, Scores, ScoreSample
-from boundshift._search import ErrorsAt, Found, gap_edges, middle, search_line
+from boundshift._search import ErrorsAt, Found, gap_edges, middle_of_gap, minimum_on_line
 from boundshift._status import Status
 from boundshift._typing import FloatArray
 from boundshift._validation import as_column, as_known_scores, as_positive, as_rows, count_missing
@@ -318,7 +318,7 @@ class _Shrunk(ErrorCurve):
             sample = replace(sample, given_atoms=self.everyone.atoms)
         if has_atoms or isinstance(self.own, CountCurve):
             return _search_shared_gaps(self.errors(sample), rule, sample, self._gaps)
-        return search_line(self.errors(sample), rule, sample, self._bends)
+        return minimum_on_line(self.errors(sample), rule, sample, self._bends)
 
 
 class _Gaps(NamedTuple):
@@ -369,7 +369,7 @@ def _search_shared_gaps(errors: ErrorsAt, rule: Rule, sample: ScoreSample, gaps:
     widest = max(plateaus, key=lambda run: edges[run[-1] + 1] - edges[run[0]])
     low = float(edges[widest[0]])
     high = float(edges[widest[-1] + 1])
-    threshold = middle(low, high)
+    threshold = middle_of_gap(low, high)
     claims = errors(np.array([threshold]))
     value = float(rule.value(*claims, sample.n_samples)[0])
     return Found(threshold, (low, high), (float(claims[0][0]), float(claims[1][0])), value)

@@ -37,7 +37,7 @@ from boundshift.curves import ErrorCurve, SupportRadius
 from boundshift.curves._base import status_of
 from boundshift.curves._uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules import ClassFloors, GMean, Rule
+from boundshift.rules import ClassFloors, Rule
 from boundshift.rules._guarantee import Guarantee
 
 Samples = dict[tuple[int, int], ScoreSample]
@@ -101,8 +101,6 @@ def find_biases(
             "name every class; or a classifier for each class that matters, fitted on y == label."
         )
     is_joint = strategy == "joint" and not isinstance(curve, SupportRadius)
-    if is_joint and isinstance(rule, GMean):
-        rule = GMean(tolerance=0)
     names = range(scores.shape[1]) if labels is None else labels
     counts = np.bincount(y, weights, minlength=len(names))
     samples = _pair_samples(y, scores, names, weights)

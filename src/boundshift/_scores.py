@@ -24,7 +24,6 @@ from boundshift.exceptions import InvalidInputError
 Scale = Literal["auto", "probability", "raw"]
 SCALES = ("auto", "probability", "raw")
 
-LEAST_WEIGHT = 2.0  # sum of a class's weights: a spread needs two rows
 LARGEST_SCORE = 1e290  # in magnitude: sums of larger ones may overflow
 _NORMAL_IQR = 1.3489795003921634  # interquartile range of a standard normal distribution
 # A repeated score is an atom if it holds this share of a class, or of both together.
@@ -35,25 +34,62 @@ _TINY = float(np.finfo(np.float32).tiny)  # numbers closer to 0 may be 0 in floa
 _NEAR = 1 << 12  # doubles beside a rounded probability among which its exact threshold lies
 
 
-@dataclass(eq=False)
+@dataclass(frozen=True, eq=False)
 class Scores:
     """The scores of one class as entries in ascending order.
 
     An entry is a row, a weighted row, a bin of rows or a resampled row. Ranks start at 0; an entry
-    that counts c times has c of them.
+    of c rows has c of them. The ranks of weighted rows are in proportion to their weights, and as
+    many as there are effective rows.
     """
 
     value: FloatArray
     count: NDArray[Any] | None = None  # numbers of rows, or weights if floats; None: one row each
+    given_effective_n: float | None = None  # of bins of weighted rows, whose weights are summed
 
-    def __post_init__(self) -> None:
-        has_rows, self.is_weighted = len(self.value) > 0, False
-        self.n: Any = len(self.value)  # number of rows, or the sum of their weights
-        if self.count is not None:
-            self.n, self.is_weighted = self._before[-1].item(), self.count.dtype.kind == "f"
-        self.minimum = float(self.value[0]) if has_rows else math.nan
-        self.maximum = float(self.value[-1]) if has_rows else math.nan
-        self._rounding = _ROUNDING + _SUM_ROUNDING * float(self.n)
+    @cached_property
+    def n(self) -> Any:
+        """Number of rows, or the sum of their weights."""
+        return len(self.value) if self.count is None else self._before[-1].item()
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether the rows have weights, which are importances and not numbers of rows."""
+        return self.count is not None and self.count.dtype.kind == "f"
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, whatever their weights."""
+        return len(self.value) if self.is_weighted else int(self.n)
+
+    @cached_property
+    def effective_n(self) -> float:
+        r"""Number of equally weighted rows that would estimate a mean as precisely.
+
+        That is :math:`(\sum w)^2 / \sum w^2` (Kish, 1965, Survey Sampling). Multiplying all weights
+        by a number does not change it.
+        """
+        if self.given_effective_n is not None:
+            return self.given_effective_n
+        if self.count is None or not self.is_weighted or not len(self.value):
+            return float(self.n)
+        share = self.count / self.count.max()  # squares of tiny weights would vanish
+        return float(share.sum() ** 2 / (share @ share))
+
+    @cached_property
+    def minimum(self) -> float:
+        """Smallest score; NaN if there is none."""
+        return float(self.value[0]) if len(self.value) else math.nan
+
+    @cached_property
+    def maximum(self) -> float:
+        """Largest score; NaN if there is none."""
+        return float(self.value[-1]) if len(self.value) else math.nan
+
+    @property
+    def _rounding(self) -> float:
+        """How far a rank may be off, as a sum of weights is rounded."""
+        return _ROUNDING + _SUM_ROUNDING * self.effective_n
 
     @cached_property
     def _before(self) -> NDArray[Any]:
@@ -61,30 +97,42 @@ class Scores:
         assert self.count is not None
         return np.concatenate([np.zeros(1, self.count.dtype), np.cumsum(self.count)])
 
-    def _mean(self, amounts: FloatArray, rows: float) -> float:
-        return float(amounts.sum() if self.count is None else self.count @ amounts) / rows
+    @cached_property
+    def _first_ranks(self) -> NDArray[Any]:
+        """Rank at which each entry begins, and at which the last one ends."""
+        unit = self.effective_n / self.n if self.is_weighted else 1
+        return np.asarray(self._before * unit)
+
+    def _mean(self, amounts: FloatArray) -> float:
+        """Return the mean of one amount for each entry."""
+        total = amounts.sum() if self.count is None else self.count @ amounts
+        return float(total / self.n)
 
     @cached_property
     def mean(self) -> float:
+        """Mean score."""
         # A common offset costs no digits.
-        return self.median + self._mean(self.value - self.median, self.n)
+        return self.median + self._mean(self.value - self.median)
 
     @cached_property
     def median(self) -> float:
         """Middle score, or the mean of the two middle ones."""
-        half = self.n / 2
+        half = self.effective_n / 2
         low, high = self.at(np.array([half - 2 * self._rounding, half]))
         return float(low + (high - low) / 2)
 
     @cached_property
     def std(self) -> float:
         """Standard deviation with n − 1 degrees of freedom; 0 for a single score."""
-        if self.n <= 1 or self.minimum == self.maximum:
+        if self.effective_n <= 1 + _ROUNDING or self.minimum == self.maximum:
             return 0.0
         deviation = self.value - self.mean
         # Squares of huge deviations would overflow, those of tiny ones vanish.
         unit = float(np.abs(deviation[[0, -1]]).max())
-        return unit * math.sqrt(self._mean((deviation / unit) ** 2, self.n - 1))
+        if unit == 0.0:  # the scores differ by less than their mean can
+            return 0.0
+        correction = self.effective_n / (self.effective_n - 1)
+        return unit * math.sqrt(self._mean((deviation / unit) ** 2) * correction)
 
     def _rank_of(self, entry: Any) -> Any:
         return entry if self.count is None else self._before[entry]
@@ -101,12 +149,12 @@ class Scores:
         if self.count is None:
             entry = np.floor(rank).astype(np.intp)
         else:
-            entry = np.searchsorted(self._before, rank, side="right") - 1
+            entry = np.searchsorted(self._first_ranks, rank, side="right") - 1
         return np.asarray(self.value[np.minimum(entry, len(self.value) - 1)])
 
     def points(self) -> tuple[FloatArray, NDArray[Any] | None]:
-        """Return the scores and their counts; None counts each once."""
-        return self.value, self.count
+        """Return the scores and the number of rows at each; None for one each."""
+        return self.value, None if self.is_weighted else self.count
 
     def binned(self, low: float, high: float, cell: float) -> FloatArray:
         """Return the counts at nodes a cell apart, by linear binning.
@@ -129,12 +177,17 @@ class Scores:
     def without(self, atoms: FloatArray) -> Scores | None:
         """Return the entries at none of these values, None if there are none."""
         kept = ~is_among(self.value, atoms)
+        if not kept.any():
+            return None
         count = None if self.count is None else self.count[kept]
-        return Scores(self.value[kept], count) if kept.any() else None
+        effective_n = self.given_effective_n
+        if effective_n is not None and count is not None:
+            effective_n *= float(count.sum()) / self.n
+        return Scores(self.value[kept], count, given_effective_n=effective_n)
 
     def mirrored(self) -> Scores:
         count = None if self.count is None else self.count[::-1]
-        return Scores(-self.value[::-1], count)
+        return Scores(-self.value[::-1], count, self.given_effective_n)
 
     def between(self, low: float, high: float) -> FloatArray:
         """Return the least and the largest score strictly between two, or an empty array."""
@@ -148,6 +201,16 @@ def n_nodes(low: float, high: float, cell: float) -> int:
     return int(np.floor((high - low) / cell)) + 2
 
 
+def _rows_at(values: FloatArray, entries: FloatArray, rows: NDArray[Any] | None) -> NDArray[Any]:
+    """Return the number of rows at each of some values, given entries in ascending order."""
+    first = np.searchsorted(entries, values, side="left")
+    stop = np.searchsorted(entries, values, side="right")
+    if rows is None:
+        return stop - first
+    before = np.append(0, np.cumsum(rows))
+    return np.asarray(before[stop] - before[first])
+
+
 def is_among(values: FloatArray, atoms: FloatArray) -> BoolArray:
     """Return which values are among the atoms, which are in ascending order."""
     return np.asarray(np.append(atoms, np.nan)[np.searchsorted(atoms, values)] == values)
@@ -155,9 +218,11 @@ def is_among(values: FloatArray, atoms: FloatArray) -> BoolArray:
 
 def quantiles(scores: Scores, share: ArrayLike) -> FloatArray:
     """Return quantiles, interpolated linearly between the two nearest ranks."""
-    place = np.asarray(share) * (scores.n - 1)
-    left = np.floor(place).astype(np.int64)
-    low, high = scores.at(left), scores.at(np.minimum(left + 1, scores.n - 1))
+    last = scores.effective_n - 1
+    place = np.asarray(share) * last
+    left = np.floor(place)
+    low = scores.at(left)
+    high = scores.at(np.minimum(left + 1, last))
     return np.asarray(low + (place - left) * (high - low))
 
 
@@ -317,8 +382,7 @@ class ScoreSample:
         if log_odds is None:
             return self
         negative, positive = (replace(c, value=log_odds.of_sorted(c.value)) for c in self.classes)
-        atoms = None if self.given_atoms is None else log_odds.of_sorted(self.given_atoms)
-        return ScoreSample(negative, positive, self.labels, log_odds, atoms)
+        return ScoreSample(negative, positive, self.labels, log_odds)
 
     def are_probabilities(self, scale: Scale = "auto") -> bool:
         """Return whether the scores lie in [0, 1], on a scale that makes them probabilities."""
@@ -340,8 +404,8 @@ class ScoreSample:
 
     @cached_property
     def pooled_std(self) -> float:
-        parts = [(c.n - 1, c.std) for c in self.classes]
-        return pooled_spread(parts, max(sum(self.n_samples) - 2, 1))
+        parts = [(scores.effective_n - 1, scores.std) for scores in self.classes]
+        return pooled_spread(parts, max(sum(rows for rows, _ in parts), 1))
 
     @property
     def is_reversed(self) -> bool:
@@ -356,23 +420,25 @@ class ScoreSample:
         """Scores on which fresh rows fall too, in ascending order; no curve may spread them.
 
         A score that two rows share, of whichever class, is one, if they are a thousandth of a
-        class or of all rows. A weight of 2 is two rows.
+        class or of all rows. Weights play no part: a row is one row, however much it weighs.
         """
         if self.given_atoms is not None:
             return self.given_atoms
-        points = [c.points() for c in self.classes]
+        points = [scores.points() for scores in self.classes]
         merged = np.concatenate([values for values, _ in points])
         merged.sort(kind="stable")  # quick, as it merges two sorted runs
-        least = ATOM_ROWS * (1.0 - _ROUNDING)
-        heavy = [values[counts >= least] for values, counts in points if counts is not None]
-        repeated = np.unique(np.concatenate([merged[1:][merged[1:] == merged[:-1]], *heavy]))
-        first, second = (c.count_at_most(repeated) - c.count_below(repeated) for c in self.classes)
-        n, m = self.n_samples
-        is_atom = [
-            count >= max(ATOM_ROWS, ATOM_SHARE * rows) * (1.0 - _ROUNDING)
-            for count, rows in ((first, n), (second, m), (first + second, n + m))
-        ]
-        return np.asarray(repeated[np.any(is_atom, axis=0)])
+        several = [values[rows >= 2] for values, rows in points if rows is not None]
+        repeated = np.unique(np.concatenate([merged[1:][merged[1:] == merged[:-1]], *several]))
+        negative, positive = (_rows_at(repeated, *entries) for entries in points)
+        sizes = [scores.n_rows for scores in self.classes]
+        is_atom = np.zeros(len(repeated), dtype=np.bool_)
+        for at_value, size in (
+            (negative, sizes[0]),
+            (positive, sizes[1]),
+            (negative + positive, sum(sizes)),
+        ):
+            is_atom |= at_value >= max(ATOM_ROWS, ATOM_SHARE * size * (1.0 - _ROUNDING))
+        return repeated[is_atom]
 
     def to_rows(self) -> tuple[NDArray[Any], FloatArray]:
         """Return labels and scores of all rows, the negative class first and each in order."""

@@ -1,49 +1,65 @@
-r"""The boundary at which a rule on two error curves is least, and the middle of its plateau.
+r"""The threshold at which a rule on two error curves is smallest, and the plateau around it.
 
-`search_gaps` is for curves of counts. They change where the boundary passes a score, so the
-candidates are the gaps between neighbouring scores. The negative class's error falls and the
-positive one's rises with the boundary, and every rule grows with both. So over a run of gaps the
-rule is at least its value at the negative error of the last gap and the positive error of the
-first. Runs that cannot hold the minimum are dropped: of millions of gaps, hundreds are evaluated.
+`best_gap` is for curves that count rows. Their errors only change where the threshold passes a
+score, so a threshold stands in a gap between neighbouring scores. Every rule grows with both error
+rates. So moving a threshold up to just below the next positive score costs no miss and may save
+false alarms: only the gaps below positive scores, and the one above all scores, can be best. In
+the same way only the gaps above negative scores, and the one below all scores, can be. The rarer
+class has fewer candidates.
 
-`search_line` is for smooth curves. It starts from quantiles of both classes, or from the points
-where the curves bend, and closes in on the best. Where scores repeat the errors jump, and the gaps
-between distinct scores are compared.
+`best_gap_smooth` is for smooth curves with repeated scores, at which the errors jump: it compares
+every gap between distinct scores at its middle.
+
+`minimum_on_line` is for smooth curves without repeated scores. It starts from quantiles of both
+classes, or from the points where the curves bend, and closes in on the smallest value.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from boundshift._scores import ScoreSample, quantiles
-from boundshift._typing import FloatArray
+from boundshift._typing import FloatArray, IntArray
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
+from boundshift.rules._base import Sizes
 
 ErrorsAt = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
-"""From boundaries to the claimed error rates (negative, positive) at each."""
+"""From thresholds to the claimed error rates (negative, positive) at each."""
+ValueAt = Callable[[FloatArray], FloatArray]
+"""From thresholds to the value of the rule at each."""
+Bound = Callable[[IntArray, IntArray], FloatArray]
+"""From the first and the last candidate of runs to a value that no candidate in a run is below."""
 
-# Values this close to the minimum belong to its plateau.
-_FLAT = 1e-12
-# Runs of gaps that are evaluated together.
-_FAN = 64
+# Values this close to the smallest one belong to its plateau: they differ by rounding only.
+_ROUNDING = 1e-12
+# Runs of candidates whose middle is tried, to know early what a run has to beat.
+_TRIED = 8
+# Of equally good gaps, the widest ones whose plateaus are compared.
+_WIDEST = 8
+# Scores looked at beside a gap to see how far its plateau reaches; twice as many if that is not
+# enough.
+_NEIGHBOURS = 8
 # The plateau of a smooth minimum ends where the rule has risen by this much. Its middle is known
-# to more digits than the argument of the least value.
+# to more digits than the argument of the smallest value.
 _RISE = 1e-10
-_HALF_A_ROW = 0.5
-# Boundaries tried between the neighbours of the best one.
-_CLOSER = np.arange(1.0, 33.0)[:, None]
-# A range wider than the middle half of the boundaries by this factor holds an outlier.
+# A smooth curve is evaluated at this many places between the neighbours of the best one.
+_PLACES = 32
+# Valleys of a smooth curve that are looked into, and those of a rule that is slow to compute.
+_VALLEYS = 8
+_VALLEYS_IF_COSTLY = 2
+# A range wider than the middle half of the thresholds by this factor holds an outlier.
 _FAR = 1e6
-# Share of the width below which two boundaries are one, for a rule that is slow to compute too.
-_CLOSE, _SPARING_CLOSE = 1e-13, 1e-6
+# Share of the width below which two thresholds are one, and that of a rule that is slow to compute.
+_CLOSE = 1e-13
+_CLOSE_IF_COSTLY = 1e-6
 
 
 class Found(NamedTuple):
-    """A boundary, the plateau around it, the errors claimed there, and the rule's value."""
+    """A threshold, the plateau around it, the errors claimed there, and the rule's value."""
 
     threshold: float
     plateau: tuple[float, float]
@@ -51,19 +67,170 @@ class Found(NamedTuple):
     value: float
 
 
-def _found(
-    errors: ErrorsAt, rule: Rule, sample: ScoreSample, threshold: float, low: float, high: float
+def _evaluate(
+    errors: ErrorsAt, rule: Rule, sizes: Sizes, threshold: float, plateau: tuple[float, float]
 ) -> Found:
     negative, positive = errors(np.array([threshold]))
-    value = float(rule.value(negative, positive, sample.n_samples)[0])
-    return Found(threshold, (low, high), (float(negative[0]), float(positive[0])), value)
+    value = float(rule.value(negative, positive, sizes)[0])
+    return Found(threshold, plateau, (float(negative[0]), float(positive[0])), value)
 
 
-def _flat(least: float) -> float:
-    return least + _FLAT * max(abs(least), 1.0)
+def _with_rounding(smallest: float) -> float:
+    return smallest + _ROUNDING * max(abs(smallest), 1.0)
 
 
-# --- Gaps -----------------------------------------------------------------------------------------
+# --- Gaps between scores --------------------------------------------------------------------------
+
+
+def best_gap(
+    errors: ErrorsAt, rule: Rule, sample: ScoreSample, n_samples: Sizes | None = None
+) -> Found:
+    """Find the gap between neighbouring scores at which the rule on counting curves is smallest.
+
+    The threshold is the middle of the plateau: the gap and its neighbours of the same value. Of
+    several plateaus the widest is taken. `n_samples` are the numbers of rows that the rule gets
+    if they are not those of the sample.
+    """
+    sizes = n_samples or sample.n_samples
+    candidates = _candidates(sample)
+
+    def bound(first: IntArray, last: IntArray) -> FloatArray:
+        # The negative error falls with the threshold, and the positive one rises.
+        negative = errors(candidates[last])[0]
+        positive = errors(candidates[first])[1]
+        return rule.value(negative, positive, sizes)
+
+    def value(places: FloatArray) -> FloatArray:
+        return rule.value(*errors(places), sizes)
+
+    tied = candidates[find_smallest(bound, len(candidates), rule)]
+    lower, upper = _neighbours(sample, tied)
+    most = _with_rounding(float(value(tied).min()))
+    plateaus = []
+    for k in np.argsort(lower - upper, kind="stable")[:_WIDEST]:
+        low = _end_of_plateau(value, sample, float(lower[k]), most, upwards=False)
+        high = _end_of_plateau(value, sample, float(upper[k]), most, upwards=True)
+        plateaus.append((low, high))
+    low, high = max(plateaus, key=lambda plateau: plateau[1] - plateau[0])
+    return _evaluate(errors, rule, sizes, middle_of_gap(low, high), (low, high))
+
+
+def best_gap_smooth(
+    errors: ErrorsAt, rule: Rule, sample: ScoreSample, n_samples: Sizes | None = None
+) -> Found:
+    """Find the gap between distinct scores in whose middle the rule is smallest.
+
+    Neighbouring gaps of the same value are one plateau; of several the widest is taken.
+    """
+    sizes = n_samples or sample.n_samples
+    edges = gap_edges(sample)
+    margin = sample.spread / 16 or abs(edges[1]) or 1.0
+    edges[0] = edges[1] - margin
+    edges[-1] = edges[-2] + margin
+    middles = edges[:-1] + np.diff(edges) / 2
+    middles = np.where(middles < edges[1:], middles, edges[:-1])
+
+    def bound(first: IntArray, last: IntArray) -> FloatArray:
+        return rule.value(errors(middles[last])[0], errors(middles[first])[1], sizes)
+
+    if rule.costly:
+        best = find_smallest(bound, len(middles), rule)
+    else:
+        values = rule.value(*errors(middles), sizes)
+        best = np.flatnonzero(values <= _with_rounding(float(values.min())))
+    runs = np.split(best, np.flatnonzero(np.diff(best) > 1) + 1)
+    widest = max(runs, key=lambda run: edges[run[-1] + 1] - edges[run[0]])
+    low = float(edges[widest[0]])
+    high = float(edges[widest[-1] + 1])
+    return _evaluate(errors, rule, sizes, middle_of_gap(low, high), (low, high))
+
+
+def find_smallest(bound: Bound, n: int, rule: Rule) -> IntArray:
+    """Return the candidates 0 to n − 1 with the smallest value, in ascending order.
+
+    Runs of candidates are halved, and those that cannot hold the smallest value are dropped. So a
+    few thousand values are computed, however many candidates there are.
+    """
+    first = np.array([0])
+    last = np.array([n - 1])
+    smallest = np.inf
+    while True:
+        lowest = bound(first, last)
+        promising = np.argsort(lowest, kind="stable")[:_TRIED]
+        tried = (first[promising] + last[promising]) // 2
+        smallest = min(smallest, float(bound(tried, tried).min()))
+        is_kept = lowest <= _with_rounding(smallest)
+        first = first[is_kept]
+        last = last[is_kept]
+        if not len(first):
+            raise InvalidInputError(
+                "`rule` must not improve while an error rate grows, since the search between "
+                f"scores relies on that, but {rule!r} does. Use Floors(flagged=0.3) for a rate of "
+                "flagged rows, or curve='smoothed' if no score repeats."
+            )
+        is_run = first < last
+        if not is_run.any():
+            return np.sort(first)
+        middle = (first + last) // 2
+        first = np.concatenate([first, middle[is_run] + 1])
+        last = np.concatenate([middle, last[is_run]])
+
+
+def _candidates(sample: ScoreSample) -> FloatArray:
+    """Return a threshold in each gap that can be best, in ascending order."""
+    negative = sample.negative.value
+    positive = sample.positive.value
+    if len(positive) <= len(negative):
+        return np.append(np.nextafter(positive, -np.inf), sample.extremes[1])
+    return np.append(np.nextafter(sample.extremes[0], -np.inf), negative)
+
+
+def _neighbours(sample: ScoreSample, thresholds: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the largest score at or below each threshold, and the smallest score above it."""
+    below_all, above_all = _outer_edges(sample)
+    lower = np.full(len(thresholds), below_all)
+    upper = np.full(len(thresholds), above_all)
+    for scores in sample.classes:
+        place = np.searchsorted(scores.value, thresholds, side="right")
+        has_lower = place > 0
+        has_upper = place < len(scores.value)
+        lower[has_lower] = np.maximum(lower[has_lower], scores.value[place[has_lower] - 1])
+        upper[has_upper] = np.minimum(upper[has_upper], scores.value[place[has_upper]])
+    return lower, upper
+
+
+def _end_of_plateau(
+    value: ValueAt, sample: ScoreSample, edge: float, most: float, *, upwards: bool
+) -> float:
+    """Return the first score from `edge` on, itself included, beyond which the rule exceeds `most`.
+
+    If there is none, return the edge beyond all scores.
+    """
+    number = _NEIGHBOURS
+    while True:
+        scores = _scores_from(sample, edge, number, upwards=upwards)
+        if not len(scores):
+            return _outer_edges(sample)[1 if upwards else 0]
+        beyond = scores if upwards else np.nextafter(scores, -np.inf)
+        is_worse = value(beyond) > most
+        if is_worse.any():
+            return float(scores[np.argmax(is_worse)])
+        edge = float(np.nextafter(scores[-1], np.inf if upwards else -np.inf))
+        number *= 2
+
+
+def _scores_from(sample: ScoreSample, edge: float, number: int, *, upwards: bool) -> FloatArray:
+    """Return the nearest scores of both classes from `edge` on, itself included."""
+    parts = []
+    for scores in sample.classes:
+        if upwards:
+            first = int(np.searchsorted(scores.value, edge, side="left"))
+            parts.append(scores.value[first : first + number])
+        else:
+            stop = int(np.searchsorted(scores.value, edge, side="right"))
+            parts.append(scores.value[max(stop - number, 0) : stop])
+    nearest = np.sort(np.concatenate(parts))
+    return nearest[:number] if upwards else nearest[::-1][:number]
 
 
 def gap_edges(sample: ScoreSample) -> FloatArray:
@@ -71,164 +238,56 @@ def gap_edges(sample: ScoreSample) -> FloatArray:
     merged = np.concatenate([sample.negative.value, sample.positive.value])
     merged.sort(kind="stable")  # quick, as it merges two sorted runs
     distinct = merged[np.append(True, merged[1:] > merged[:-1])]
-    beyond = (sample.spread or abs(distinct[0]) or 1.0) / sum(sample.n_samples)
+    below_all, above_all = _outer_edges(sample)
+    return np.concatenate([[below_all], distinct, [above_all]])
+
+
+def _outer_edges(sample: ScoreSample) -> tuple[float, float]:
+    """Return a place below all scores and one above them."""
+    low, high = sample.extremes
+    step = (sample.spread or abs(low) or 1.0) / sum(scores.n_rows for scores in sample.classes)
     # The step may be less than one double.
-    first = min(distinct[0] - beyond, np.nextafter(distinct[0], -np.inf))
-    return np.concatenate([[first], distinct, [distinct[-1] + beyond]])
+    return min(low - step, float(np.nextafter(low, -np.inf))), high + step
 
 
-def middle(low: float, high: float) -> float:
+def middle_of_gap(low: float, high: float) -> float:
     """Return the middle of two scores, or the lower one if they are neighbouring doubles."""
     middle = low + (high - low) / 2
     return middle if middle < high else low
 
 
-def search_gaps(
-    errors: ErrorsAt,
-    rule: Rule,
-    sample: ScoreSample,
-    everyone: ScoreSample | None = None,
-    *,
-    smooth: bool = False,
-) -> Found:
-    """Return the best gap between scores, merged with neighbours of the same value.
-
-    The scores of `everyone` bound the gaps; None: the sample's. Errors depend on counts only,
-    unless they are smooth: then each gap is judged at its middle.
-    """
-    edges, sizes = gap_edges(everyone or sample), sample.n_samples
-    at, last_gap = edges[:-1], len(edges) - 2
-    if smooth:
-        margin = (everyone or sample).spread / 16 or abs(edges[1]) or 1.0
-        edges[[0, -1]] = edges[1] - margin, edges[-2] + margin
-        at = edges[:-1] + np.diff(edges) / 2
-        at = np.where(at < edges[1:], at, edges[:-1])
-
-    def bound(first: Any, last: Any) -> FloatArray:
-        """Return the rule at the negative error of the last gap and the positive of the first."""
-        return rule.value(errors(at[last])[0], errors(at[first])[1], sizes)
-
-    first, last, best = np.array([0]), np.array([last_gap]), np.inf
-    if smooth and not rule.costly:
-        first = last = np.arange(last_gap + 1)
-        best = float(bound(first, first).min())
-    while np.any(first < last):
-        # Cut runs of gaps into shorter ones: about `_FAN` in all, at least 8 of each.
-        width = last - first + 1
-        pieces = np.clip(width, 0, max(8, _FAN // max(len(first), 1)))
-        owner = np.repeat(np.arange(len(first)), pieces)
-        piece = np.arange(len(owner)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-        last = first[owner] + (piece + 1) * width[owner] // pieces[owner] - 1
-        first = first[owner] + piece * width[owner] // pieces[owner]
-        least = bound(first, np.minimum(last + 1, last_gap))
-        likely = (first + last)[np.argsort(least, kind="stable")[:_FAN]] // 2
-        best = min(best, float(bound(likely, likely).min()))
-        alive = least <= _flat(best)
-        first, last = first[alive], last[alive]
-    lowest = first[bound(first, first) <= _flat(best)]
-    if not len(lowest):
-        raise InvalidInputError(
-            "`rule` must not improve while an error rate grows, since gaps between scores are "
-            f"searched by that, got {rule!r}. Use Floors(flagged=0.3) for a share of flagged "
-            "rows, or curve='smoothed' where no score repeats."
-        )
-    runs = np.split(lowest, np.flatnonzero(np.diff(lowest) > 1) + 1)
-    widest = max(runs, key=lambda run: edges[run[-1] + 1] - edges[run[0]])
-    low, high = int(widest[0]), int(widest[-1])
-    allowed, towards = rule.tolerance_towards(sizes)
-    if allowed and towards:
-        # Walk to the last gap before the rule first exceeds the best value by the tolerance.
-        most, way = best + allowed, np.array([high if smooth and towards > 0 else low])
-        to_end = last_gap - way[0] if towards > 0 else way[0]
-        while len(way) <= to_end:
-            number = min(max(len(way), _FAN), to_end + 1 - len(way))
-            ahead = way[-1] + towards * np.arange(1, number + 1)
-            near = bound(ahead, ahead) <= most
-            way = np.append(way, ahead if near.all() else ahead[: np.argmin(near)])
-            if not near.all():
-                break
-        favoured = 0 if towards > 0 else 1
-        wrong: Any = sample.count_wrong(at[way])[favoured]
-        if smooth:
-            wrong = sizes[favoured] * errors(at[way])[favoured]
-        low = high = int(way[np.argmax(wrong <= wrong[-1] + (_HALF_A_ROW if smooth else 0))])
-    start, stop = float(edges[low]), float(edges[high + 1])
-    return _found(errors, rule, sample, middle(start, stop), start, stop)
-
-
 # --- The line -------------------------------------------------------------------------------------
 
 
-def search_line(
+def minimum_on_line(
     errors: ErrorsAt, rule: Rule, sample: ScoreSample, bends: FloatArray | None = None
 ) -> Found:
-    """Return the best boundary on the line.
+    """Find the threshold at which the rule on smooth curves is smallest.
 
     Between the scores in `bends` the errors are smooth; None takes quantiles of both classes.
     """
 
-    def value(t: FloatArray) -> FloatArray:
-        return rule.value(*errors(t), sample.n_samples)
+    def value(thresholds: FloatArray) -> FloatArray:
+        return rule.value(*errors(thresholds), sample.n_samples)
 
-    t = _start(sample, None if rule.costly else bends, costly=rule.costly)
-    values = value(t)
-    inner = _FAR * (t[3 * len(t) // 4] - t[len(t) // 4])
-    width = min(t[-1] - t[0], inner) if inner > 0 else t[-1] - t[0]
-    close, places = (_SPARING_CLOSE * width, 1) if rule.costly else (_CLOSE * width, 32)
-    beside = np.concatenate([[np.inf], values, [np.inf]])
-    left, right = beside[:-2], beside[2:]
-    is_end = (values < left) | (values < right)  # of a flat valley its ends
-    valleys = np.flatnonzero((values <= left) & (values <= right) & is_end)
-    centres = valleys[np.argsort(values[valleys], kind="stable")[: 2 if rule.costly else 8]]
-    closes_in = False  # on the best one, after a look into the lowest valleys
-    while True:
-        low, high = t[np.maximum(centres - 1, 0)], t[np.minimum(centres + 1, len(t) - 1)]
-        closer = np.setdiff1d(_CLOSER * ((high - low) / (len(_CLOSER) + 1)) + low, t)
-        if closes_in and (not len(closer) or not high[0] - low[0] > close):
-            break
-        more = value(closer)
-        if closes_in and np.ptp(more) <= _FLAT and abs(more[0] - values.min()) <= _FLAT:
-            break
-        t = np.concatenate([t, closer])
-        order = np.argsort(t, kind="stable")
-        t, values = t[order], np.concatenate([values, more])[order]
-        centres, closes_in = np.array([values.argmin()]), True
-    least, best = float(values.min()), int(values.argmin())
-
-    def end_of_run(most: float, side: int) -> float:
-        """Return the end of the run around the minimum where the rule is at most a value."""
-        ahead = slice(best, None) if side > 0 else slice(best, None, -1)
-        beyond = np.flatnonzero(values[ahead] > most)
-        if not len(beyond):
-            return float(t[-1] if side > 0 else t[0])
-        inside, outside = t[ahead][beyond[0] - 1], t[ahead][beyond[0]]
-        return _last_within(value, most, inside, outside, close, places)
-
-    flat = least + _RISE * max(abs(least), 1.0)
-    first, last = end_of_run(flat, -1), end_of_run(flat, 1)
-    threshold = first + (last - first) / 2
-    allowed, towards = rule.tolerance_towards(sample.n_samples)
-    if not (allowed and towards):
-        return _found(errors, rule, sample, threshold, first, last)._replace(value=least)
-    favoured = 0 if towards > 0 else 1
-
-    def expected(t: FloatArray) -> FloatArray:
-        return np.asarray(errors(t)[favoured] * sample.n_samples[favoured])
-
-    end = end_of_run(least + allowed, towards)
-    at_best, at_end = expected(np.array([threshold, end])).tolist()
-    most = at_end + _HALF_A_ROW
-    if at_best > most:
-        close = _CLOSE * abs(end - threshold)
-        threshold = _last_within(expected, most, end, threshold, close, 32)
-    return _found(errors, rule, sample, threshold, threshold, threshold)
+    start = _first_places(sample, None if rule.costly else bends, costly=rule.costly)
+    close = (_CLOSE_IF_COSTLY if rule.costly else _CLOSE) * _typical_width(start)
+    places, values = _close_in(value, start, close, costly=rule.costly)
+    smallest = float(values.min())
+    most = smallest + _RISE * max(abs(smallest), 1.0)
+    number = 1 if rule.costly else _PLACES
+    best = int(values.argmin())
+    low = _end_of_valley(value, places[best::-1], values[best::-1], most, close, number)
+    high = _end_of_valley(value, places[best:], values[best:], most, close, number)
+    minimum = _evaluate(errors, rule, sample.n_samples, low + (high - low) / 2, (low, high))
+    return minimum._replace(value=smallest)
 
 
-def _start(sample: ScoreSample, bends: FloatArray | None, *, costly: bool) -> FloatArray:
-    """Return boundaries all over the scores: where the curve bends, or between quantiles."""
+def _first_places(sample: ScoreSample, bends: FloatArray | None, *, costly: bool) -> FloatArray:
+    """Return thresholds all over the scores: where the curve bends, or between quantiles."""
     if bends is None:
-        shares = np.linspace(0, 1, 33 if costly else 129)
-        bends = np.concatenate([quantiles(c, shares) for c in (sample.negative, sample.positive)])
+        levels = np.linspace(0, 1, 33 if costly else 129)
+        bends = np.concatenate([quantiles(scores, levels) for scores in sample.classes])
     low, high = sample.extremes
     margin = sample.spread / 16 or abs(low) or 1.0
     grid = np.unique(np.concatenate([[low - margin, low], bends, [high, high + margin]]))
@@ -237,25 +296,76 @@ def _start(sample: ScoreSample, bends: FloatArray | None, *, costly: bool) -> Fl
     return np.unique(np.append(inner.ravel(), grid[-1]))
 
 
-def _last_within(
-    value: Callable[[Any], FloatArray],
+def _typical_width(places: FloatArray) -> float:
+    """Return the width of the places, without outliers."""
+    width = float(places[-1] - places[0])
+    middle_half = float(places[3 * len(places) // 4] - places[len(places) // 4])
+    return min(width, _FAR * middle_half) if middle_half > 0 else width
+
+
+def _close_in(
+    value: ValueAt, places: FloatArray, close: float, *, costly: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return places and their values, with more and more places around the smallest value.
+
+    First the lowest valleys between the places are looked into, then the best place alone.
+    """
+    values = value(places)
+    centres = _lowest_valleys(values, _VALLEYS_IF_COSTLY if costly else _VALLEYS)
+    is_last_valley = False
+    steps = np.arange(1.0, _PLACES + 1)[:, None] / (_PLACES + 1)
+    while True:
+        low = places[np.maximum(centres - 1, 0)]
+        high = places[np.minimum(centres + 1, len(places) - 1)]
+        closer = np.setdiff1d(low + steps * (high - low), places)
+        if is_last_valley and (not len(closer) or not high[0] - low[0] > close):
+            return places, values
+        closer_values = value(closer)
+        if is_last_valley and np.abs(closer_values - values.min()).max() <= _ROUNDING:
+            return places, values
+        joined = np.concatenate([places, closer])
+        order = np.argsort(joined, kind="stable")
+        places = joined[order]
+        values = np.concatenate([values, closer_values])[order]
+        centres = np.array([values.argmin()])
+        is_last_valley = True
+
+
+def _lowest_valleys(values: FloatArray, number: int) -> IntArray:
+    """Return the places of the lowest local minima, and of a flat one both ends."""
+    padded = np.concatenate([[np.inf], values, [np.inf]])
+    left = padded[:-2]
+    right = padded[2:]
+    is_lowest = (values <= left) & (values <= right)
+    is_end = (values < left) | (values < right)
+    valleys = np.flatnonzero(is_lowest & is_end)
+    return valleys[np.argsort(values[valleys], kind="stable")[:number]]
+
+
+def _end_of_valley(
+    value: ValueAt,
+    places: FloatArray,
+    values: FloatArray,
     most: float,
-    inside: float,
-    outside: float,
     close: float,
     number: int,
 ) -> float:
-    """Return the last place from inside to outside where a value is at most a limit.
+    """Return where the rule first exceeds `most`, along places that begin at the smallest value.
 
-    Several places are evaluated at a time, which costs about as much as one.
+    The end is narrowed down by `number` values at a time, which cost about as much as one.
     """
-    steps = np.arange(1, number + 1)
+    beyond = np.flatnonzero(values > most)
+    if not len(beyond):
+        return float(places[-1])
+    outside = float(places[beyond[0]])
+    inside = float(places[beyond[0] - 1])
+    steps = np.arange(1, number + 1) / (number + 1)
     while abs(outside - inside) > close:
-        asked = steps * ((outside - inside) / (number + 1)) + inside
-        places = np.concatenate([[inside], asked, [outside]])
-        fails = np.append(~(value(asked) <= most), True)
-        first = int(fails.argmax())
-        if places[first] == inside and places[first + 1] == outside:
+        between = np.concatenate([[inside], inside + steps * (outside - inside), [outside]])
+        exceeds = np.append(~(value(between[1:-1]) <= most), True)
+        first = int(exceeds.argmax())
+        if between[first] == inside and between[first + 1] == outside:
             break
-        inside, outside = places[first], places[first + 1]
-    return float(inside)
+        inside = float(between[first])
+        outside = float(between[first + 1])
+    return inside

@@ -318,7 +318,7 @@ def are_signs(labels: tuple[Any, Any]) -> bool:
 
 
 def as_weights(sample_weight: ArrayLike, n_rows: int) -> NDArray[np.float64]:
-    remedy = "Pass how often each row counts."
+    remedy = "Pass the importance of each row."
     weight = as_real_column("sample_weight", sample_weight, remedy, n_rows)
     bad = ~(np.isfinite(weight) & (weight >= 0))
     if bad.any():
@@ -330,8 +330,8 @@ def as_weights(sample_weight: ArrayLike, n_rows: int) -> NDArray[np.float64]:
 
 def bad_weights(found: str) -> InvalidInputError:
     return InvalidInputError(
-        f"`sample_weight` must be finite, at least 0, and sum to 2 or more in each class, got "
-        f"{found}. Pass how often each row counts, and do not scale weights to sum to 1."
+        f"`sample_weight` must be finite and at least 0, and above 0 for some rows of each class, "
+        f"got {found}. Pass the importance of each row, and 0 for rows to leave out."
     )
 
 

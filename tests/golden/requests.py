@@ -47,7 +47,7 @@ CURVES = ("blend", "logistic", "smoothed", "empirical", "clopper-pearson", *PAPE
 WEIGHTED = ("blend", "logistic", "smoothed", "empirical")
 RULES = {
     "g-mean": "g-mean",
-    "g-mean exact": GMean(tolerance=0.0),
+    "g-mean exact": GMean(),
     "sum": "sum",
     "minimax": "minimax",
     "accuracy": "accuracy",

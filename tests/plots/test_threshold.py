@@ -73,8 +73,7 @@ def test_the_rule_is_nowhere_below_its_value_at_the_boundary(problem, claims):
     display = ThresholdDisplay.from_predictions(*problem, **claims)
     loss = display.boundary.loss
     assert display.rule_values[at_boundary(display)] == pytest.approx(loss, rel=1e-6)
-    tolerance = getattr(display.boundary.rule, "tolerance", 0)
-    assert np.min(display.rule_values) >= loss * (1 - 1e-9) - tolerance
+    assert np.min(display.rule_values) >= loss * (1 - 1e-9)
 
 
 def test_plateau_and_interval_are_drawn_where_they_are(problem):

@@ -63,7 +63,7 @@ def test_a_record_comes_back_whole(kind):
         (ClopperPearson(0.9), Floors(recall=0.7)),
         (ClopperPearson(0.9), "minimax"),
         (Smoothed(0.5), Cost(false_negative=20, prevalence=0.01)),
-        ("empirical", GMean(tolerance=0)),
+        ("empirical", GMean()),
     ],
 )
 def test_curve_and_rule_come_back_and_decide_again(curve, rule):

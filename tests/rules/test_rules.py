@@ -89,7 +89,7 @@ NAMES = {
                               "informedness"],
     cohen_kappa_score: ["cohen_kappa", "cohen_kappa_score"],
     f1_score: ["f1_score"],
-    geometric_mean_score: [GMean(0)],
+    geometric_mean_score: [GMean()],
     matthews_corrcoef: ["matthews_corrcoef"],
 }  # fmt: skip
 
@@ -113,7 +113,7 @@ def share_wrong(y, p, sample_weight):
     [
         (Sum(), (0.2, 0.3), 0.5),
         (Minimax(), (0.2, 0.3), 0.3),
-        (GMean(0), (0.2, 0.3), 1 - (0.8 * 0.7) ** 0.5),
+        (GMean(), (0.2, 0.3), 1 - (0.8 * 0.7) ** 0.5),
         (Cost(false_negative=20), (0.2, 0.1), 0.9 * 0.2 + 0.1 * 20 * 0.1),
         (Cost(prevalence=0.75), (0.4, 0.2), 0.25 * 0.4 + 0.75 * 0.2),
         (Metric(make_scorer(fbeta_score, beta=2)), (0.1, 0.3), one(FBeta(2), 0.1, 0.3)),

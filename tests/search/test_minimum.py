@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from boundshift import Cost, InvalidInputError, Metric, find_boundaries, find_boundary
 from boundshift._scores import ScoreSample
-from boundshift._search import search_line
+from boundshift._search import minimum_on_line
 from boundshift.curves import CURVES, CountCurve, as_curve
 from boundshift.rules import Floors, GMean, Sum, as_rule
 from tests.problems import many, two_normals
 
 COUNT = [name for name, c in CURVES.items() if issubclass(c, CountCurve)]
-RULES = ["sum", "minimax", GMean(tolerance=0), "cost", Floors(recall=0.9)]
+RULES = ["sum", "minimax", GMean(), "cost", Floors(recall=0.9)]
 SCREENING = Cost(false_positive=1, false_negative=1e6)
 
 
@@ -56,7 +56,7 @@ def test_pruning_loses_nothing_at_thousands_of_rows(curve, rule):
 
 
 @pytest.mark.parametrize("rounding", [None, 1])
-@pytest.mark.parametrize("rule", ["sum", GMean(tolerance=0)])
+@pytest.mark.parametrize("rule", ["sum", GMean()])
 @pytest.mark.parametrize("curve", ["logistic", "smoothed", "blend"])
 def test_no_place_on_a_dense_grid_is_better(curve, rule, rounding):
     curve, rule = as_curve(curve), as_rule(rule)
@@ -168,5 +168,5 @@ def test_a_narrow_valley_between_the_first_boundaries_is_looked_into():
         wide, narrow = np.exp(-(((t - 0.5) / 0.3) ** 2)), np.exp(-(((t - 2.36) / 0.1) ** 2))
         return 1 - 0.5 * wide - 0.9 * narrow, np.zeros_like(t)
 
-    found = search_line(errors, Sum(), sample, np.arange(4.0))
+    found = minimum_on_line(errors, Sum(), sample, np.arange(4.0))
     assert (found.threshold, found.value) == pytest.approx((2.36, 0.1), abs=1e-4)

@@ -287,7 +287,7 @@ def _other_thresholds(model: BoundShiftClassifier, deciding: ScoreSample) -> dic
         "boundshift": model.boundary_.threshold,
         **({} if own is None else {"untouched": own}),
         "tuned threshold, balanced accuracy": decide(deciding, Empirical(), Sum()).threshold,
-        "tuned threshold, G-mean": decide(deciding, Empirical(), GMean(0.0)).threshold,
+        "tuned threshold, G-mean": decide(deciding, Empirical(), GMean()).threshold,
     }
 
 

@@ -193,7 +193,7 @@ def _resample(
     draws: list[Draw]
     if is_smooth or jumps:
         draws = [
-            _draw_bins(scores, sample.atoms, noise, weighted=is_smooth, twice=jumps)
+            _draw_bins(scores, sample.atoms, noise, twice=jumps)
             for scores, noise in zip(sample.classes, noises, strict=True)
         ]
     else:
@@ -229,9 +229,7 @@ def _sizes_drawn(n_samples: tuple[int, int], *, keeps_proportion: bool) -> tuple
     return min(math.ceil(share * negative), most), min(math.ceil(share * positive), most)
 
 
-def _draw_bins(
-    scores: Scores, atoms: FloatArray, noise: float, *, weighted: bool, twice: bool
-) -> Draw:
+def _draw_bins(scores: Scores, atoms: FloatArray, noise: float, *, twice: bool) -> Draw:
     """Return a function that draws as many rows as there are, by counts of bins.
 
     Noise moves no score that repeats, and no other one across such a score.
@@ -263,7 +261,7 @@ def _draw_bins(
             places = np.where(width > 0, moved, means)
         order = np.argsort(places, kind="stable")
         order = order[rows[order] > 0]
-        return Scores(places[order], rows[order].astype(np.float64 if weighted else np.int64))
+        return Scores(places[order], rows[order])
 
     return draw
 

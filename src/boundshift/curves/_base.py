@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundshift._scores import ScoreSample, refuse_weights
-from boundshift._search import ErrorsAt, Found, search_gaps, search_line
+from boundshift._search import ErrorsAt, Found, best_gap, best_gap_smooth, minimum_on_line
 from boundshift._status import Status
 from boundshift._typing import FloatArray
 from boundshift._validation import as_share
@@ -129,7 +129,7 @@ class ErrorCurve(Settings, ABC):
         return found._replace(value=value), ""
 
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
-        return search_line(self.errors(sample), rule, sample)
+        return minimum_on_line(self.errors(sample), rule, sample)
 
 
 def status_of(sample: ScoreSample) -> Status:
@@ -143,7 +143,8 @@ def status_of(sample: ScoreSample) -> Status:
     are_two = all(c.count_at_most(low) == c.count_below(high) for c in (negative, positive))
     if are_two and low < high and (negative.maximum == high or positive.minimum == low):
         return Status.HARD_LABELS
-    return Status.LONE_ROW if min(sample.n_samples) == 1 else Status.OPTIMAL
+    is_lone = min(negative.n_rows, positive.n_rows) == 1
+    return Status.LONE_ROW if is_lone else Status.OPTIMAL
 
 
 def solution_of_floors(sample: ScoreSample, found: Found, missed: bool, detail: str) -> Solution:
@@ -188,7 +189,7 @@ class CountCurve(ErrorCurve):
         if isinstance(rule, Floors) and rule.flagged is not None:
             # The share flagged does not grow with both errors, so every gap is a candidate.
             return search_estimates(self.bound, rule, sample)
-        return search_gaps(self.errors(sample), rule, sample)
+        return best_gap(self.errors(sample), rule, sample)
 
 
 @dataclass(frozen=True)
@@ -303,7 +304,7 @@ class ConfidenceCurve(CountCurve):
             found, missed = search_guarantees(self.bound_at, rule, sample, guarantees)
         else:
             each = replace(self, confidence=1.0 - guarantees[0].delta)
-            found = search_gaps(each.errors(sample), rule, sample)
+            found = best_gap(each.errors(sample), rule, sample)
             missed = [*rule.missed(*found.errors, sample.n_samples)]
         if not missed:
             return found, ""
@@ -346,5 +347,5 @@ class PairCurve(ErrorCurve):
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
         errors = self.errors(sample)
         if len(sample.atoms):
-            return search_gaps(errors, rule, sample, smooth=True)
-        return search_line(errors, rule, sample, self.bends(sample))
+            return best_gap_smooth(errors, rule, sample)
+        return minimum_on_line(errors, rule, sample, self.bends(sample))

@@ -33,7 +33,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, xlogy
 
 from boundshift._scores import ScoreSample
-from boundshift._search import search_gaps
+from boundshift._search import best_gap
 from boundshift._typing import BoolArray, FloatArray, IndexArray, IntArray
 from boundshift._validation import as_column, count_missing, find_distinct
 from boundshift.curves._base import ConfidenceCurve, Solution, solution_of_floors
@@ -170,7 +170,7 @@ class Betting(ConfidenceCurve):
             above, below = sample.count_wrong(t)
             return negative.claim(above), positive.claim(below)
 
-        found = search_gaps(errors, rule, sample)
+        found = best_gap(errors, rule, sample)
         above, below = sample.count_wrong(np.array([found.threshold]))
         alarms = int(above[0])
         misses = int(below[0])

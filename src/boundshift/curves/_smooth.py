@@ -97,7 +97,7 @@ class Smoothed(PairCurve):
 
         `pooled` is the standard deviation within the classes, both together.
         """
-        h = self.bandwidth * (robust_std(scores) or pooled) * scores.n**-0.2
+        h = self.bandwidth * (robust_std(scores) or pooled) * scores.effective_n**-0.2
         if h == 0:
             return lambda t: np.where(t < scores.mean, 1.0, 0.0)
         cell = h / _CELLS_PER_BANDWIDTH
@@ -188,8 +188,8 @@ def _grid(sample: ScoreSample) -> tuple[float, float, float, float]:
     negative, positive = sample.negative, sample.positive
     half = (positive.median - negative.median) / 2
     middle = negative.median + half
-    spreads = [(c.n, robust_std(c)) for c in (negative, positive)]
-    spread = pooled_spread(spreads, sum(sample.n_samples))
+    spreads = [(scores.effective_n, robust_std(scores)) for scores in sample.classes]
+    spread = pooled_spread(spreads, sum(rows for rows, _ in spreads))
     spread = spread or sample.spread or abs(middle) or 1.0
     reach = abs(half) + _REACH * spread
     cell = max(spread / CELLS_PER_SPREAD, reach / _MOST_CELLS)
@@ -279,7 +279,8 @@ class Blend(Logistic):
     def errors(self, sample: ScoreSample) -> ErrorsAt:
         """Return the function from boundaries to the claimed error rates (negative, positive)."""
         own, pooled = Smoothed().errors(sample), super().errors(sample)
-        return shrunk(own, pooled, sample.n_samples, self.rows)
+        sizes = (sample.negative.effective_n, sample.positive.effective_n)
+        return shrunk(own, pooled, sizes, self.rows)
 
 
 def shrunk(

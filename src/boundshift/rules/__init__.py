@@ -64,7 +64,7 @@ def as_rule(rule: str | Rule) -> Rule:
     Examples
     --------
     >>> as_rule("g-mean"), as_rule("balanced_accuracy")
-    (GMean(tolerance=0.0025), Sum())
+    (GMean(), Sum())
     """
     if isinstance(rule, str) and rule in _NEEDS:
         raise InvalidInputError(f"`rule` {rule!r} must have {_NEEDS[rule]}, got the name alone.")

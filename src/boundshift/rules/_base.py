@@ -115,15 +115,6 @@ class Rule(Settings, ABC):
         value = rule.value(negative, positive, (1.0 - prevalence, prevalence))
         return np.asarray(-value if self.maximised else value)
 
-    def tolerance_towards(self, n_samples: Sizes) -> tuple[float, int]:
-        """Return the tolerance on the best value, and the direction in which it is used.
-
-        The search moves up (1) or down (-1) from the best boundary while the value exceeds the
-        minimum by at most the tolerance. It stops at the nearest boundary with the fewest errors
-        of the class that gains, to within one row. With 0 it takes the middle of the best.
-        """
-        return 0.0, 0
-
     @abstractmethod
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
         """Return what to minimise.

@@ -96,13 +96,6 @@ class GMean(Rule):
 
     A compromise between the sum, which may sacrifice a class, and the larger error.
 
-    Parameters
-    ----------
-    tolerance : float, default=0.0025
-        The G-mean is flat around its maximum. Among boundaries within this tolerance of it, the
-        one with the fewest errors of the larger class is chosen. The tolerance is multiplied by
-        one minus the ratio of the class sizes, so that it vanishes for balanced classes.
-
     Examples
     --------
     >>> float(GMean().value(np.array(0.19), np.array(0.0), (90, 10)).round(3))
@@ -113,17 +106,6 @@ class GMean(Rule):
     title = METRIC_TITLES["g_mean"]
     maximised = True
     symmetric = True
-
-    tolerance: float = 0.0025
-
-    def __post_init__(self) -> None:
-        number = as_positive("tolerance", self.tolerance, "Use 0 for the best alone.", zero=True)
-        object.__setattr__(self, "tolerance", number)
-
-    def tolerance_towards(self, n_samples: Sizes) -> tuple[float, int]:
-        """Return the tolerance, towards fewer errors of the class with more rows."""
-        fading = 1.0 - min(n_samples) / max(n_samples)
-        return self.tolerance * fading, int(np.sign(n_samples[0] - n_samples[1]))
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
         """Return one minus the geometric mean of the recalls."""

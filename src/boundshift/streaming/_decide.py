@@ -21,7 +21,7 @@ from boundshift._boundary import decide
 from boundshift._result.boundary import Boundary
 from boundshift._result.rows import ChoosingRows
 from boundshift._scores import Scale, ScoreSample
-from boundshift._search import middle
+from boundshift._search import middle_of_gap
 from boundshift._typing import BoolArray, FloatArray, IntArray
 from boundshift.curves import CountCurve, ErrorCurve, PairCurve
 from boundshift.exceptions import InvalidInputError
@@ -213,7 +213,7 @@ def _in_gap(bins: JointBins, tied: Boundary, doubtful: BoolArray) -> Boundary:
     if 0 < k < len(bins.low) and bins.is_open[k]:
         low = float(bins.high[k - 1])
         high = float(bins.low[k])
-        threshold = middle(low, high)
+        threshold = middle_of_gap(low, high)
     ends: FloatArray = np.concatenate([bins.low[doubtful], bins.high[doubtful]])
     farthest = float(np.abs(ends - threshold).max())
     return replace(tied, threshold=threshold, plateau=(low, high), resolution=farthest)

@@ -35,6 +35,7 @@ class JointBins:
     high: FloatArray
     rows: IntArray
     weight: FloatArray
+    squares: FloatArray  # sums of the squared weights
     mean: FloatArray
     class_low: FloatArray
     class_high: FloatArray
@@ -56,12 +57,14 @@ class JointBins:
         parts = np.split(joint, [len(classes[0])])
         rows = np.zeros((2, size), dtype=np.int64)
         weight = np.zeros((2, size))
+        squares = np.zeros((2, size))
         beyond = np.zeros((2, size))
         class_low = np.full((2, size), np.inf)
         class_high = np.full((2, size), -np.inf)
         for i, (tally, part) in enumerate(zip(classes, parts, strict=True)):
             np.add.at(rows[i], part, tally.rows)
             np.add.at(weight[i], part, tally.weight)
+            np.add.at(squares[i], part, tally.squares)
             np.minimum.at(class_low[i], part, tally.low)
             np.maximum.at(class_high[i], part, tally.high)
             np.add.at(beyond[i], part, tally.weight * (tally.mean - class_low[i][part]))
@@ -76,6 +79,7 @@ class JointBins:
             high=np.fmax(*class_high),
             rows=rows,
             weight=weight,
+            squares=squares,
             mean=mean,
             class_low=class_low,
             class_high=class_high,
@@ -100,8 +104,6 @@ class JointBins:
         for rows in (*self.rows, self.total_rows):
             # Two of the rows are the ends of the bin, which differ.
             is_heavy |= rows - 1 >= max(ATOM_ROWS, ATOM_SHARE * rows.sum())
-        for weight in (*self.weight, self.weight.sum(axis=0)):
-            is_heavy |= weight >= ATOM_SHARE * weight.sum()
         return is_heavy & self.is_open & (self.total_rows > ATOM_ROWS)
 
     @cached_property
@@ -113,13 +115,11 @@ class JointBins:
         rows = np.stack([np.where(is_wide, 1, self.rows), np.where(is_wide, 1, 0)])
         is_point = rows > 0
         values, place = np.unique(ends[is_point], return_inverse=True)
-        weight_of_row = self.weight / np.maximum(self.rows, 1)
-        weight = (rows * weight_of_row)[is_point]
         owner = np.broadcast_to(np.array([[0], [1]]), rows.shape)[is_point]
         is_atom = np.zeros(len(values), dtype=np.bool_)
         for chosen in (owner == 0, owner == 1, owner >= 0):
-            amount = np.bincount(place[chosen], weight[chosen], len(values))
-            total = self.weight.sum(axis=1)[np.unique(owner[chosen])].sum()
+            amount = np.bincount(place[chosen], rows[is_point][chosen], len(values))
+            total = self.rows.sum(axis=1)[np.unique(owner[chosen])].sum()
             is_atom |= amount >= ATOM_SHARE * total * (1.0 - _SLACK)
         repeated = np.bincount(place, rows[is_point], len(values)) >= ATOM_ROWS
         return np.asarray(values[is_atom & repeated])
@@ -217,6 +217,7 @@ class JointBins:
             bin=np.flatnonzero(chosen),
             rows=self.rows[i][chosen],
             weight=self.weight[i][chosen],
+            squares=self.squares[i][chosen],
             mean=self.mean[i][chosen],
             low=self.class_low[i][chosen],
             high=self.class_high[i][chosen],
@@ -295,4 +296,7 @@ class JointBins:
         if not self.is_weighted:
             counts = np.round(counts).astype(np.int64)
         is_filled = counts > 0
-        return Scores(values[is_filled], counts[is_filled])
+        effective_n = None
+        if self.is_weighted:
+            effective_n = float(self.weight[i].sum() ** 2 / self.squares[i].sum())
+        return Scores(values[is_filled], counts[is_filled], effective_n)

@@ -128,7 +128,7 @@ def _as_arrow(values: Any) -> Any:
 
 _REMEDY = {
     "y_score": "Pass the decision function or the probability of the positive class.",
-    "sample_weight": "Pass how often each row counts.",
+    "sample_weight": "Pass the importance of each row.",
 }
 
 

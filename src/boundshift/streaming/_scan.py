@@ -55,8 +55,9 @@ def scan_boundary(
         Name of the column of scores; in Spark also a column of vectors, such as
         ``rawPrediction``.
     weight : str, default=None
-        Name of the column that says how often each row counts, as `sample_weight` does in
-        :func:`boundshift.find_boundary`; None for once. Rows that count 0 times are left out.
+        Name of the column with the importance of each row, as `sample_weight` in
+        :func:`boundshift.find_boundary`; None: all rows count alike. Rows of weight 0 are left
+        out.
     pos_label : label, default=None
         The positive class. None takes the greater label, to which scores point as those of
         scikit-learn do; words need it where the rule does not treat both classes alike.

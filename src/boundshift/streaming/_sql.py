@@ -69,6 +69,7 @@ def count_query(request: PassRequest, columns: Mapping[str, str], table: str, di
         tests.append("(weight IS NULL OR weight <> 0)")
         amounts.append("SUM(weight * distance) / SUM(weight) AS mean")
         amounts.append("SUM(weight) AS weight")
+        amounts.append("SUM(weight * weight) AS squares")
         bins = f"CASE WHEN weight BETWEEN 0 AND 1E290 THEN bin ELSE {BAD_WEIGHT_BIN} END"
     else:
         amounts.append("AVG(distance) AS mean")
@@ -145,4 +146,5 @@ def _class_tally(columns: Mapping[str, Any], request: PassRequest) -> ClassTally
     high = columns["high"].astype(np.float64)
     rows = columns["n_rows"].astype(np.int64)
     weight = columns.get("weight", rows).astype(np.float64)
-    return ClassTally(bins, rows, weight, np.clip(mean, low, high), low, high)
+    squares = columns.get("squares", rows).astype(np.float64)
+    return ClassTally(bins, rows, weight, squares, np.clip(mean, low, high), low, high)

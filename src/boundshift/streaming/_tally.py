@@ -23,6 +23,7 @@ class ClassTally:
     bin: IntArray
     rows: IntArray
     weight: FloatArray  # sum of the weights; the number of rows if they have none
+    squares: FloatArray  # sum of the squared weights
     mean: FloatArray
     low: FloatArray
     high: FloatArray
@@ -40,15 +41,17 @@ class ClassTally:
         distance = scores - origin
         if weights is None:
             weight = rows.astype(np.float64)
+            squares = weight
             total = _sums(distance, first)
         else:
             weight = _sums(weights, first)
+            squares = _sums(weights**2, first)
             total = _sums(distance * weights, first)
         low = scores[first]
         high = scores[first + rows - 1]
         start = np.broadcast_to(origin, scores.shape)[first]
         mean = np.clip(start + total / weight, low, high)
-        return cls(bins[first], rows, weight, mean, low, high)
+        return cls(bins[first], rows, weight, squares, mean, low, high)
 
     @classmethod
     def joined(cls, parts: Iterable[ClassTally]) -> ClassTally:
@@ -61,7 +64,9 @@ class ClassTally:
             for name in fields(cls)
         }
         order = np.argsort(together["bin"], kind="stable")
-        bins, rows, weight, mean, low, high = (values[order] for values in together.values())
+        bins, rows, weight, squares, mean, low, high = (
+            values[order] for values in together.values()
+        )
         first = np.flatnonzero(np.append(True, bins[1:] != bins[:-1]))[: len(bins)]
         low = np.minimum.reduceat(low, first) if len(first) else low
         high = np.maximum.reduceat(high, first) if len(first) else high
@@ -73,6 +78,7 @@ class ClassTally:
             bins[first],
             _sums(rows, first),
             total_weight,
+            _sums(squares, first),
             np.clip(low + beyond, low, high),
             low,
             high,
