@@ -24,7 +24,7 @@ scores = cross_val_predict(model, X, y, cv=5, method="decision_function")
 boundary = find_boundary(y, scores)
 interval = threshold_interval(y, scores, n_resamples=100, random_state=0)
 print(f"threshold {boundary.threshold:.2f}, between {interval[0]:.2f} and {interval[1]:.2f}")
-print(boundary.status.value)
+print(boundary.status.message)
 
 # %%
 # Errors of both classes with a band of their own uncertainty, the rule below, the chosen point.

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.special import expit
 from scipy.stats import norm
@@ -222,3 +223,10 @@ def test_floors_at_a_divided_risk_hold_in_all_groups_together():
     apart, together = (times / runs for times in broken.values())
     assert apart > 0.12  # 1 - 0.95**12 = 0.46 at most
     assert together <= 0.05 + 2 * (0.05 * 0.95 / runs) ** 0.5
+
+
+def test_predictions_of_a_series_are_a_series():
+    scores = pd.Series([1.0, 4.0], index=["ann", "bob"], name="risk")
+    groups = find_boundaries([0, 0, 1, 1] * 9, [1, 2, 3, 4] * 9, ["a"] * 20 + ["b"] * 16)
+    found = groups.predict(scores, ["a", "b"])
+    pd.testing.assert_series_equal(found, pd.Series([0, 1], index=["ann", "bob"], name="risk"))

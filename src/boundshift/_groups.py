@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boundshift._boundary import choose_claims, decide
-from boundshift._result.boundary import Boundary, restate
+from boundshift._result.boundary import Boundary, answer_in_kind, restate
 from boundshift._result.records import Record, require
 from boundshift._result.sql import group_expression
 from boundshift._scores import Scale, Scores, ScoreSample
@@ -88,7 +88,7 @@ class GroupBoundaries(Record, Mapping[Any, Boundary]):
         shown = ", ".join(f"{group!r}: {b.threshold:.6g}" for group, b in self.boundaries.items())
         return f"GroupBoundaries({{{shown}}}, common={self.common.threshold:.6g})"
 
-    def predict(self, y_score: ArrayLike, by: ArrayLike) -> NDArray[Any]:
+    def predict(self, y_score: Any, by: ArrayLike) -> Any:
         """Return the label of each score, by the boundary of its group.
 
         The common boundary decides rows of an unknown or missing group.
@@ -97,13 +97,19 @@ class GroupBoundaries(Record, Mapping[Any, Boundary]):
         ----------
         y_score, by : array-like of shape (n_samples,)
             Score and group of each row.
+
+        Returns
+        -------
+        array of shape (n_samples,), or a column of the same kind as the scores
+            As :meth:`Boundary.predict` returns it: a series of pandas keeps its index and name.
         """
         scores = as_known_scores(as_column("y_score", y_score, "Pass one score for each row."))
         self.common._check_scale(scores, refuse=False)
         groups, codes = _encode(as_column("by", by, _BY, len(scores)))
         thresholds = [self.boundaries.get(group, self.common).threshold for group in groups]
         is_positive = scores > np.array(thresholds)[codes]
-        return np.asarray(np.array(self.common.labels)[is_positive.astype(np.intp)])
+        labels = np.array(self.common.labels)[is_positive.astype(np.intp)]
+        return answer_in_kind(y_score, labels)
 
     def to_sql(
         self, column: str | Sequence[str], by: str | Sequence[str], *, dialect: str = "ansi"

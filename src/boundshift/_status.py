@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from enum import Enum, StrEnum
+from enum import StrEnum
+from typing import Self
 
 
 class TextStatus(StrEnum):
@@ -12,51 +13,72 @@ class TextStatus(StrEnum):
         return repr(self.value)
 
 
-class Status(Enum):
-    """What happened, and what to do about it."""
+class Status(StrEnum):
+    """What happened, and what to do about it; equal to its name, such as "OPTIMAL"."""
 
-    OPTIMAL = "The optimum: no other boundary is better by the rule."
-    RELAXED = "The optimum, with some rows as slack because the classes overlap."
-    LOCAL = "A local optimum of SLSQP. Use solver=Exact() for the best one."
-    SHARED = "The biases decide between all classes at once, not best between these two alone."
+    message: str
+    """What happened, in a sentence, and the remedy."""
+
+    def __new__(cls, name: str, message: str) -> Self:
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.message = message
+        return member
+
+    OPTIMAL = "OPTIMAL", "The optimum: no other boundary is better by the rule."
+    RELAXED = "RELAXED", "The optimum, with some rows as slack because the classes overlap."
+    LOCAL = "LOCAL", "A local optimum of SLSQP. Use solver=Exact() for the best one."
+    SHARED = (
+        "SHARED",
+        "The biases decide between all classes at once, not best between these two alone.",
+    )
     REVERSED = (
+        "REVERSED",
         "The positive class has the lower scores, so `score > threshold` is wrong for most rows. "
-        "Negate the scores or pass the other label as `pos_label`."
+        "Negate the scores or pass the other label as `pos_label`.",
     )
     INFEASIBLE = (
-        "The classes overlap too much for the confidence bounds, even with all the slack that the "
-        "budget allows; the fallback boundary is used. Raise `budget`, use the default "
-        "`constant=0` and `radius='one-sided'`, or train a model that separates the classes."
+        "INFEASIBLE",
+        "The classes overlap too much for the confidence bounds, even with all the slack that "
+        "the budget allows; the fallback boundary is used. Raise `budget`, use the default "
+        "`constant=0` and `radius='one-sided'`, or train a model that separates the classes.",
     )
     UNINFORMATIVE = (
-        "Both classes have the same median score, so the paper's method finds no boundary between "
-        "them; the fallback boundary is used. Train a model that separates the classes."
+        "UNINFORMATIVE",
+        "Both classes have the same median score, so the paper's method finds no boundary "
+        "between them; the fallback boundary is used. Train a model that separates the classes.",
     )
     CHANCE = (
-        "The positive class has no higher scores, neither by median nor by mean, so this boundary "
-        "may be no better than chance. Train a model that separates the classes."
+        "CHANCE",
+        "The positive class has no higher scores, neither by median nor by mean, so this "
+        "boundary may be no better than chance. Train a model that separates the classes.",
     )
     HARD_LABELS = (
-        "The scores take two values only, as hard labels do, so there is only one threshold. Pass "
-        "probabilities or decision values."
+        "HARD_LABELS",
+        "The scores take two values only, as hard labels do, so there is only one threshold. "
+        "Pass probabilities or decision values.",
     )
     LONE_ROW = (
-        "A class has only one row, so its spread is taken from both classes. Collect more rows of "
-        "that class."
+        "LONE_ROW",
+        "A class has only one row, so its spread is taken from both classes. Collect more rows "
+        "of that class.",
     )
     UNMET = (
+        "UNMET",
         "No threshold meets the floor with the confidence asked for; the nearest one is used. "
-        "Collect more rows of that class, or lower the floor or the confidence and decide on other "
-        "rows."
+        "Collect more rows of that class, or lower the floor or the confidence and decide on "
+        "other rows.",
     )
     NOT_GUARANTEED = (
+        "NOT_GUARANTEED",
         "The floors are met on the rows that decided, but not guaranteed for the deployed model, "
         "which has seen them or is another one. Give `fit` more rows, so that some can be held "
-        "out, or use cv='prefit' with rows that the model has not seen."
+        "out, or use cv='prefit' with rows that the model has not seen.",
     )
     SINGLE_ROW = (
-        "A class has only one row, which has no radius; the fallback boundary is used. "
-        "Collect at least two rows of each class."
+        "SINGLE_ROW",
+        "A class has only one row, which has no radius; the fallback boundary is used. Collect "
+        "at least two rows of each class.",
     )
 
     @property

@@ -149,8 +149,13 @@ def as_scores(y_score: ArrayLike, n_rows: int | None = None) -> NDArray[np.float
 
 
 def as_known_scores(y_score: ArrayLike) -> NDArray[np.float64]:
-    """Return scores of any shape as float64, a single column as a vector; none may be missing."""
+    """Return scores as a float64 vector, or a single score as a number; none may be missing."""
     given = np.asanyarray(y_score)
+    if given.ndim > 1 and given.shape[1:] != (1,):
+        raise InvalidInputError(
+            "`y_score` must be one score for each row, but a matrix of the shape "
+            f"{given.shape} was given. Pass the column of the positive class, as `scores[:, 1]`."
+        )
     scores = as_scores(given.ravel())
     missing = int(np.isnan(scores).sum())
     if missing:
@@ -159,7 +164,7 @@ def as_known_scores(y_score: ArrayLike) -> NDArray[np.float64]:
             "Drop those rows, or decide about them by hand: a missing score is on neither side of "
             "a boundary."
         )
-    return scores if given.shape[1:] == (1,) else scores.reshape(given.shape)
+    return scores if given.ndim else scores.reshape(())
 
 
 def count_missing(values: NDArray[Any]) -> int:

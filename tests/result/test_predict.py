@@ -20,7 +20,7 @@ BOUNDARY = find_boundary(Y, S)
         [9.0, float("nan"), 1.0],
         [9.0, None, 1.0],
         pd.Series([9.0, None, 1.0], dtype="Float64"),
-        np.array([[9.0, np.nan, 1.0]]),
+        np.array([[9.0], [np.nan], [1.0]]),
         np.array([9.0, np.nan, 1.0], dtype=np.float32),
     ],
 )
@@ -35,9 +35,9 @@ def test_what_is_no_number_is_refused(scores):
         BOUNDARY.predict(scores)
 
 
-def test_scores_of_any_shape_and_infinite_ones_have_a_label():
+def test_one_score_and_infinite_ones_have_a_label():
     assert BOUNDARY.predict(9.0) == 1
-    assert BOUNDARY.predict([[0.0, np.inf], [-np.inf, 10**20]]).tolist() == [[0, 1], [0, 1]]
+    assert BOUNDARY.predict([[0.0], [np.inf], [-np.inf], [10**20]]).tolist() == [0, 1, 0, 1]
     assert BOUNDARY.predict([]).tolist() == []
     assert BOUNDARY.predict([True, 10]).tolist() == [0, 1]
 
@@ -53,6 +53,18 @@ def test_scores_of_any_shape_and_infinite_ones_have_a_label():
 def test_a_boundary_that_cannot_be_is_not_read(changed, message):
     with pytest.raises(InvalidInputError, match=message):
         Boundary.from_json(json.dumps(BOUNDARY.to_dict() | changed))
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_a_matrix_is_refused_and_its_column_named(rows):
+    with pytest.raises(InvalidInputError, match=r"a matrix of the shape .*`scores\[:, 1\]`"):
+        BOUNDARY.predict(np.zeros((rows, 2)))
+
+
+def test_a_status_equals_its_name():
+    assert BOUNDARY.status == "OPTIMAL"
+    assert f"{BOUNDARY.status}" == "OPTIMAL"
+    assert BOUNDARY.status.message.startswith("The optimum")
 
 
 def test_columns_come_back_as_they_are():

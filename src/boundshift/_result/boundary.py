@@ -135,8 +135,8 @@ class Boundary(Record):
     @property
     def message(self) -> str:
         """What happened in this problem, and what to do about it."""
-        also = (remark.value for remark in self.remarks)
-        return " ".join(filter(None, [self.detail or self.status.value, *also, self.caution]))
+        also = (remark.message for remark in self.remarks)
+        return " ".join(filter(None, [self.detail or self.status.message, *also, self.caution]))
 
     @property
     def statuses(self) -> tuple[Status, ...]:

@@ -19,7 +19,6 @@ import numpy as np
 
 from boundshift._scores import ScoreSample
 from boundshift._search import ErrorsAt
-from boundshift._status import Status
 from boundshift.curves import CURVES, SLSQP, Claim, ErrorCurve, Exact
 from boundshift.curves._clusters import Betting
 from boundshift.exceptions import InvalidInputError
@@ -141,8 +140,6 @@ def _encode(value: Any, *, as_text: bool = False) -> Any:
         return value.to_dict()
     if isinstance(value, _Unknown):
         return dict(value.settings)
-    if isinstance(value, Status):
-        return value.name
     if isinstance(value, StrEnum):
         return value.value
     if is_dataclass(value) and hasattr(value, "name"):
@@ -234,8 +231,6 @@ def _parse(hint: Any, value: Any, name: str) -> Any:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise TypeError("no number")
         return float(value) if hint is float else value  # a count may be a sum of weights
-    if hint is Status:
-        return Status[value]
     if issubclass(hint, StrEnum):
         return hint(value)
     if issubclass(hint, ErrorCurve | Rule):

@@ -232,7 +232,7 @@ def _certify_deciding(
 
 def _say_held_out(boundary: Boundary, deciding: DecidingRows, n_fits: int) -> Boundary:
     """Say which rows a guarantee rests on."""
-    parts = [boundary.detail or boundary.status.value]
+    parts = [boundary.detail or boundary.status.message]
     plan = deciding.hold_out
     if isinstance(plan, HoldOut):
         parts.append(
@@ -330,7 +330,7 @@ def _decide_by_class(
     else:
         biases, status = meet_floors(rows, rule, labels), Status.NOT_GUARANTEED
     boundaries = pair_boundaries(deciding.y, deciding.scores, biases, labels, curve, rule.for_pair)
-    doubts = [] if status in QUIET else [detail or status.value]
+    doubts = [] if status in QUIET else [detail or status.message]
     if detail or doubts:
         boundaries = {
             pair: restate(boundary, status, detail) for pair, boundary in boundaries.items()

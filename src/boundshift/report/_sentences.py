@@ -639,7 +639,7 @@ def _cautions(diagnosis: Diagnosis, evidence: Evidence) -> list[str]:
     if goal is not None and goal.state == State.UNSURE:
         cautions.append(f"By the goal it is not shown to differ from {OWN}.")
     if diagnosis.doubts:
-        cautions.append(" ".join(_on_deciding_rows(s.value, evidence) for s in diagnosis.doubts))
+        cautions.append(" ".join(_on_deciding_rows(s.message, evidence) for s in diagnosis.doubts))
     if not diagnosis.rows.is_enough:
         names = (evidence.names.negatives, evidence.names.positives)
         cautions.append(f"There are few {names[diagnosis.rows.place]}.")
@@ -856,7 +856,7 @@ def _doubt_finding(diagnosis: Diagnosis, evidence: Evidence) -> Finding | None:
     """Return what was doubtful when the threshold was chosen."""
     if not diagnosis.doubts:
         return None
-    text = " ".join(status.value for status in diagnosis.doubts)
+    text = " ".join(status.message for status in diagnosis.doubts)
     is_solved = all(status.solved for status in diagnosis.doubts)
     level: Level = "caution" if is_solved else "bad"
     text = _on_deciding_rows(text, evidence)
