@@ -300,13 +300,22 @@ def judged_table(facts: Facts) -> str:
     rows = [
         (
             row["name"],
-            f"{row['value']:.3g}",
+            _shown(row),
             " ".join(sides.get(word, word) for word in row["goal"].split()),
             "yes" if row["met"] else "no",
         )
         for row in facts["rows"]
     ]
     return table("figure | measured | goal | met", rows)
+
+
+def _shown(row: dict[str, Any]) -> str:
+    """Return a measured value; one that misses its goal by less than it is rounded is marked."""
+    text = f"{row['value']:.3g}"
+    goal = row["goal"].split()[-1]
+    if row["met"] or float(text) != float(goal):
+        return text
+    return f"just above {text}" if row["goal"].startswith("<") else f"just below {text}"
 
 
 EXPERIMENT = Experiment(
