@@ -1,6 +1,7 @@
 import doctest
 import json
 import re
+import runpy
 
 import numpy as np
 import pytest
@@ -68,3 +69,10 @@ def test_demo_table_is_what_the_demo_prints():
 def test_the_comparison_is_that_on_fresh_data():
     stored = json.loads((RESULTS / "fresh.json").read_text("utf-8"))
     assert between(README, "fresh means").strip() == fresh.means_table(fresh.read(stored)).strip()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_copied_tables_are_those_of_the_laboratory(page):
+    copy_tables = runpy.run_path(str(DOCS / "copy_tables.py"))["copy_tables"]
+    text = page.read_text(encoding="utf-8")
+    assert copy_tables(text) == text
