@@ -49,7 +49,7 @@ def test_each_model_is_shifted_by_the_lines_shown(namespace, model):
 
 def test_every_line_of_the_decision_table_can_be_passed():
     text = read("howto/choose_a_goal.md")
-    goals = text.partition("| you have")[2].partition("Other goals")[0]
+    goals = between(text, "goals")
     arguments = [cell for cell in re.findall(r"`([^`]+)`", goals) if "=" in cell]
     assert len(arguments) >= 15
     names = {name: getattr(boundshift, name) for name in boundshift.__all__}
@@ -59,13 +59,13 @@ def test_every_line_of_the_decision_table_can_be_passed():
             eval(written, names)
         else:
             choose_claims(**eval(f"dict({written})", names))
-    curves = text.partition("| curve, the claim")[2].partition("What the curves")[0]
+    curves = between(text, "curves")
     assert set(re.findall(r"`([\w-]+)`", curves)) == set(boundshift.curves.CURVES)
 
 
 def test_every_line_about_rows_and_groups_runs():
     text = read("howto/choose_a_goal.md")
-    table = text.partition("Other goals")[2].partition("| which scores")[0]
+    table = between(text, "calls")
     lines = re.findall(r"^\| [^|]+ \| `([^`]+)` \|", table, flags=re.MULTILINE)
     assert len(lines) >= 9
     rng = np.random.default_rng(0)
