@@ -80,7 +80,7 @@ def test_every_line_about_rows_and_groups_runs():
 
 def test_every_rule_is_in_the_table_of_rules():
     text = read("reference/rules_and_curves.md")
-    table = text.partition("| name | what is best")[2].partition("\n\n")[0]
+    table = text.partition("| Name | Optimises")[2].partition("\n\n")[0]
     names = {name: getattr(boundshift.rules, name) for name in boundshift.rules.__all__}
     written = re.findall(r"`(\w+\([^`]*\))` \|$", table, flags=re.MULTILINE)
     assert {type(eval(w, names)) for w in written} == set(boundshift.rules.RULES.values())
