@@ -60,20 +60,22 @@ def binary_metrics(
     (0.75, 0.5, 0.5)
     """
     truth, predicted = _labels(y_true, y_pred)
-    is_positive, is_called = truth == pos_label, predicted == pos_label
+    is_positive = truth == pos_label
+    is_called = predicted == pos_label
     n = int(np.sum(~is_positive)), int(np.sum(is_positive))
     if not all(n):
         raise InvalidInputError(
             f"`y_true` must hold both classes, got {n[0]} negative and {n[1]} positive rows. "
             "Stratify the split."
         )
-    false_alarms, hits = int(np.sum(is_called & ~is_positive)), int(np.sum(is_called & is_positive))
-    found = metrics_of_errors(false_alarms / n[0], (n[1] - hits) / n[1], n)
+    false_alarms = int(np.sum(is_called & ~is_positive))
+    hits = int(np.sum(is_called & is_positive))
+    metrics = metrics_of_errors(false_alarms / n[0], (n[1] - hits) / n[1], n)
     names = ("accuracy", "g_mean", "f1", "balanced_accuracy", "mcc")
-    return {name: float(found[name]) for name in names} | {
+    return {name: float(metrics[name]) for name in names} | {
         "f1": 2 * hits / (hits + false_alarms + n[1]),
-        "recall_negative": float(found["specificity"]),
-        "recall_positive": float(found["recall"]),
+        "recall_negative": float(metrics["specificity"]),
+        "recall_positive": float(metrics["recall"]),
     }
 
 
@@ -103,7 +105,8 @@ def geometric_mean_score(y_true: ArrayLike, y_pred: ArrayLike) -> float:
 
 
 def _labels(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[np.generic], ...]:
-    truth, predicted = as_labels(y_true), as_labels(y_pred, "y_pred")
+    truth = as_labels(y_true)
+    predicted = as_labels(y_pred, "y_pred")
     check_labels(truth)
     check_labels(predicted, "y_pred")
     if truth.shape != predicted.shape or len(truth) == 0:
@@ -195,9 +198,16 @@ def metrics_at(
         inside = (at >= 0.0) & (at < 1.0)
         odds = np.divide(at, 1.0 - at, out=np.full_like(at, np.nan), where=inside)
     above, below = sample.count_wrong(at)
-    n, settings = sample.n_samples, {"prevalence": share, "costs": costs, "odds": odds}
-    found = metrics_of_errors(above / n[0], below / n[1], n, **settings)  # type: ignore[arg-type]
-    return {"threshold": at, **found}
+    negative, positive = sample.n_samples
+    metrics = metrics_of_errors(
+        above / negative,
+        below / positive,
+        sample.n_samples,
+        prevalence=share,
+        costs=costs,
+        odds=odds,
+    )
+    return {"threshold": at, **metrics}
 
 
 def metrics_of_errors(
@@ -210,7 +220,8 @@ def metrics_of_errors(
     odds: FloatArray | None = None,
 ) -> dict[str, FloatArray]:
     """Return every metric of both classes' error rates."""
-    low, high = np.asarray(negative, dtype=float), np.asarray(positive, dtype=float)
+    low = np.asarray(negative, dtype=float)
+    high = np.asarray(positive, dtype=float)
     weights = frequencies(prevalence, n_samples)
     share = weights[1] / (weights[0] + weights[1])
     rates = reached_rates(low, high, weights)

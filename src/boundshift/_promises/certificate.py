@@ -323,43 +323,65 @@ class Certificate(Record):
                 "Certify one class against the rest."
             )
         self._need_counts("rate")
-        odds = as_positive("false_positive", false_positive, "Use 1.")
-        odds /= as_positive("false_negative", false_negative, "Use 1.")
-        delta, is_uniform = 1.0 - self.confidence, self.method == "uniform"
-        (alarmed, missed), (negative, positive) = self.wrong, self.n_samples
-        if prevalence is None and not (negative and positive):
+        costs = (
+            as_positive("false_positive", false_positive, "Use 1."),
+            as_positive("false_negative", false_negative, "Use 1."),
+        )
+        if prevalence is None and not all(self.n_samples):
             raise InvalidInputError(
                 "`rate` must have rows of both classes unless `prevalence` is given, got "
-                f"{negative} and {positive}. Certify a random sample of all rows, or pass the "
-                "share of the second class."
+                f"{self.n_samples[0]} and {self.n_samples[1]}. Certify a random sample of all "
+                "rows, or pass the share of the second class."
             )
         self._warn_unless_certified("rate")
-        rows, found = negative + positive, positive - missed
+        if prevalence is None and self.method == "clopper-pearson":
+            return self._rate_of_sample(name, costs)
+        remedy = "Pass the share of the second class, such as 0.02."
+        return self._rate_at(name, as_share("prevalence", prevalence, remedy), costs)
+
+    def _rate_of_sample(self, name: str, costs: tuple[float, float]) -> float:
+        """Bound a rate among rows like these, whose cells are binomial among all rows."""
+        delta = 1.0 - self.confidence
+        alarmed, missed = self.wrong
+        n_rows = sum(self.n_samples)
+        found = self.n_samples[1] - missed
         flagged = found + alarmed
-        if prevalence is None and not is_uniform:
-            if name in ("precision", "npv"):
-                lost = (alarmed, flagged) if name == "precision" else (missed, rows - flagged)
-                return 1.0 - bound_error(*lost, delta)
-            if name == "flagged":
-                return bound_error(flagged, rows, delta)
-            alarms = bound_error(alarmed, rows, delta / 2)
-            if name == "cost":
-                misses = bound_error(missed, rows, delta / 2)
-                return false_positive * alarms + false_negative * misses
-            return 1.0 - bound_error(rows - found, rows, delta / 2) - odds * alarms
-        p = as_share("prevalence", prevalence, "Pass the share of the second class, such as 0.02.")
-        counts = (alarmed, negative), (missed, positive), (found, positive)
-        alarms, misses, hits = (bound_error(*c, delta / 2, chosen_here=is_uniform) for c in counts)
-        if name in ("precision", "npv"):
-            right, wrong = p * (1.0 - misses), (1.0 - p) * alarms
-            if name == "npv":
-                right, wrong = (1.0 - p) * (1.0 - alarms), p * misses
-            return right / (right + wrong) if right > 0.0 else 0.0
+        if name == "precision":
+            return 1.0 - bound_error(alarmed, flagged, delta)
+        if name == "npv":
+            return 1.0 - bound_error(missed, n_rows - flagged, delta)
         if name == "flagged":
-            return p * hits + (1.0 - p) * alarms
+            return bound_error(flagged, n_rows, delta)
+        alarms = bound_error(alarmed, n_rows, delta / 2)
         if name == "cost":
-            return (1.0 - p) * false_positive * alarms + p * false_negative * misses
-        return p * (1.0 - misses) - odds * (1.0 - p) * alarms
+            return costs[0] * alarms + costs[1] * bound_error(missed, n_rows, delta / 2)
+        not_found = bound_error(n_rows - found, n_rows, delta / 2)
+        return 1.0 - not_found - costs[0] / costs[1] * alarms
+
+    def _rate_at(self, name: str, prevalence: float, costs: tuple[float, float]) -> float:
+        """Bound a rate at a known prevalence by the bounds of both classes."""
+        delta = 1.0 - self.confidence
+        is_uniform = self.method == "uniform"
+        alarmed, missed = self.wrong
+        negative, positive = self.n_samples
+        alarms = bound_error(alarmed, negative, delta / 2, chosen_here=is_uniform)
+        misses = bound_error(missed, positive, delta / 2, chosen_here=is_uniform)
+        false_alarms = (1.0 - prevalence) * alarms
+        false_negatives = prevalence * misses
+        if name == "precision":
+            return _share_of(prevalence * (1.0 - misses), false_alarms)
+        if name == "npv":
+            return _share_of((1.0 - prevalence) * (1.0 - alarms), false_negatives)
+        if name == "flagged":
+            hits = bound_error(positive - missed, positive, delta / 2, chosen_here=is_uniform)
+            return prevalence * hits + false_alarms
+        if name == "cost":
+            return costs[0] * false_alarms + costs[1] * false_negatives
+        return prevalence * (1.0 - misses) - costs[0] / costs[1] * false_alarms
+
+
+def _share_of(right: float, wrong: float) -> float:
+    return right / (right + wrong) if right > 0.0 else 0.0
 
 
 def certify_counts(

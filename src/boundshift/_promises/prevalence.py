@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -127,30 +128,40 @@ def estimate_prevalence(
         boundary._check_scale(new, name="y_score_new")
     if threshold is None:
         threshold = find_boundary(is_positive, scores, rule="sum").threshold
-    sample = [np.sort(s) for s in (scores[~is_positive], scores[is_positive], new)]
-    flagged, sizes = [int(np.sum(s > threshold)) for s in sample], [len(s) for s in sample]
-    (f, low_f, high_f), (r, low_r, high_r), (q, low_q, high_q) = (
-        (
-            k / n,
-            1.0 - bound_error(n - k, n, delta / 6, chosen_here=is_band),
-            bound_error(k, n, delta / 6, chosen_here=is_band),
-        )
-        for k, n, is_band in zip(flagged, sizes, (is_chosen, is_chosen, False), strict=True)
-    )
-    known = sizes[1] / (sizes[0] + sizes[1])
+    negative = scores[~is_positive]
+    positive = scores[is_positive]
+    false_alarms = _Rate.above(threshold, negative, delta / 6, is_chosen)
+    recall = _Rate.above(threshold, positive, delta / 6, is_chosen)
+    flagged = _Rate.above(threshold, new, delta / 6, False)
+    known = len(positive) / len(scores)
+    least = _solve(flagged.low, recall.high, false_alarms.high, otherwise=0.0)
+    most = _solve(flagged.high, recall.low, false_alarms.low, otherwise=1.0)
     return PrevalenceEstimate(
-        prevalence=_solve(q, r, f, otherwise=known),
-        interval=(
-            _solve(low_q, high_r, high_f, otherwise=0.0),
-            _solve(high_q, low_r, low_f, otherwise=1.0),
-        ),
+        prevalence=_solve(flagged.value, recall.value, false_alarms.value, otherwise=known),
+        interval=(least, most),
         known_prevalence=known,
-        explained=_is_mixture(sample, delta),
+        explained=_is_mixture([np.sort(each) for each in (negative, positive, new)], delta),
         threshold=threshold,
-        n_samples=(sizes[0], sizes[1]),
-        n_new=sizes[2],
+        n_samples=(len(negative), len(positive)),
+        n_new=len(new),
         confidence=float(confidence),
     )
+
+
+class _Rate(NamedTuple):
+    """The share of scores above a threshold, and the bounds of the true share."""
+
+    value: float
+    low: float
+    high: float
+
+    @classmethod
+    def above(cls, threshold: float, scores: FloatArray, delta: float, chosen_here: bool) -> _Rate:
+        n_above = int(np.sum(scores > threshold))
+        n = len(scores)
+        low = 1.0 - bound_error(n - n_above, n, delta, chosen_here=chosen_here)
+        high = bound_error(n_above, n, delta, chosen_here=chosen_here)
+        return cls(n_above / n, low, high)
 
 
 def _solve(share: float, recall: float, false: float, otherwise: float) -> float:
@@ -170,5 +181,5 @@ def _is_mixture(sample: list[FloatArray], delta: float) -> bool:
         distance = np.max(np.abs((1 - share) * negative + share * positive - new))
         return float(distance - (1 - share) * bands[0] - share * bands[1] - bands[2])
 
-    found = minimize_scalar(excess, bounds=(0.0, 1.0), method="bounded")
-    return bool(min(found.fun, excess(0.0), excess(1.0)) <= 1e-4)
+    inside = minimize_scalar(excess, bounds=(0.0, 1.0), method="bounded")
+    return bool(min(inside.fun, excess(0.0), excess(1.0)) <= 1e-4)

@@ -336,20 +336,24 @@ def find_zone(
     is_positive, scores, labels = as_rows(
         y_true, y_score, pos_label, symmetric=allowed[0] == allowed[1], one_class=True
     )
-    judged = sample = ScoreSample.from_rows(is_positive, scores, labels)
-    counts, n_clusters = None, None
-    if cluster is not None:
-        wronged = zip(order_clusters(is_positive, scores, cluster), allowed, strict=True)
-        counts = tuple(most_wrong_rows(each, a, 1.0 - confidence) for each, a in wronged)
-        ids = as_clusters(cluster, len(scores))
-        negative, positive = (
-            Scores(np.sort(cluster_means(scores[mine], ids[mine])))
-            for mine in (~is_positive, is_positive)
-        )
-        judged, n_clusters = ScoreSample(negative, positive), (negative.n, positive.n)
-    is_reversed = min(sample.n_samples) > 0 and judged.is_reversed
-    found = zone_of(sample, allowed, confidence, scale, counts, is_reversed)
-    return replace(found, n_clusters=n_clusters)
+    sample = ScoreSample.from_rows(is_positive, scores, labels)
+    has_both = min(sample.n_samples) > 0
+    if cluster is None:
+        is_reversed = has_both and sample.is_reversed
+        return zone_of(sample, allowed, confidence, scale, None, is_reversed)
+    clusters = order_clusters(is_positive, scores, cluster)
+    counts = tuple(
+        most_wrong_rows(of_class, error, 1.0 - confidence)
+        for of_class, error in zip(clusters, allowed, strict=True)
+    )
+    ids = as_clusters(cluster, len(scores))
+    means = [
+        Scores(np.sort(cluster_means(scores[mine], ids[mine])))
+        for mine in (~is_positive, is_positive)
+    ]
+    is_reversed = has_both and ScoreSample(means[0], means[1]).is_reversed
+    zone = zone_of(sample, allowed, confidence, scale, counts, is_reversed)
+    return replace(zone, n_clusters=(means[0].n, means[1].n))
 
 
 def as_errors(errors: object) -> tuple[float, float]:
@@ -371,35 +375,46 @@ def zone_of(
 
     Counts are rows of each class that may be wrong; None counts by Clopper and Pearson's bound.
     """
-    are_probabilities, classes = sample.are_probabilities(scale), sample.classes
     if sample.is_reversed if is_reversed is None else is_reversed:
         raise InvalidInputError(
             f"`y_score` must be higher for the positive class {sample.labels[1]!r}, got lower "
             "ones. Negate the scores or pass the other label as pos_label."
         )
-    sides = classes[0], classes[1].mirrored()
+    are_probabilities = sample.are_probabilities(scale)
+    # Each limit leaves few rows of one class beyond it, and the second class is mirrored.
+    sides = (sample.negative, sample.positive.mirrored())
     wrong = counts or [
         Guarantee("error", a, 1.0 - confidence, is_cap=True).allowed_errors(c.n, clopper_pearson)
         for c, a in zip(sides, allowed, strict=True)
     ]
-    # The least limit that keeps the promise of the negative class, and the other way round.
-    high, low = (
-        math.inf if k < 0 else float(c.at(np.array([c.n - 1 - k]))[0])
-        for c, k in zip(sides, wrong, strict=True)
-    )
-    low = -low
-    log_odds = sample.find_log_odds() if are_probabilities and low > high else None
-    if log_odds is not None:
-        low = high = log_odds.middle(sample.to_units(high), sample.to_units(low))
-    elif low > high:  # one boundary keeps both promises
-        low = high = sample.to_units(_middle(high, low))
-    else:
-        below = np.concatenate([c.between(-math.inf, low)[-1:] for c in classes])
-        above = np.concatenate([c.between(high, math.inf)[:1] for c in classes])
-        low = sample.to_units(_middle(below.max(initial=-math.inf), low))
-        high = sample.to_units(_middle(high, above.min(initial=math.inf)))
+    ends = [_limit_with(side, k) for side, k in zip(sides, wrong, strict=True)]
+    low, high = _place_limits(sample, -ends[1], ends[0], are_probabilities)
     kind = "probability" if are_probabilities else "raw"
     return _zone(sample, low, high, allowed, confidence=confidence, scale=kind)
+
+
+def _limit_with(side: Scores, wrong: int) -> float:
+    """Return the score above which so many rows of a class lie; infinite if none may."""
+    return math.inf if wrong < 0 else float(side.at(np.array([side.n - 1 - wrong]))[0])
+
+
+def _place_limits(
+    sample: ScoreSample, low: float, high: float, are_probabilities: bool
+) -> tuple[float, float]:
+    """Return limits between scores: one threshold if both guarantees overlap, else two."""
+    if low > high:
+        log_odds = sample.find_log_odds() if are_probabilities else None
+        if log_odds is None:
+            both = sample.to_units(_middle(high, low))
+        else:
+            both = log_odds.middle(sample.to_units(high), sample.to_units(low))
+        return both, both
+    below = np.concatenate([c.between(-math.inf, low)[-1:] for c in sample.classes])
+    above = np.concatenate([c.between(high, math.inf)[:1] for c in sample.classes])
+    return (
+        sample.to_units(_middle(below.max(initial=-math.inf), low)),
+        sample.to_units(_middle(high, above.min(initial=math.inf))),
+    )
 
 
 def _zone_by_values(
@@ -416,21 +431,39 @@ def _zone_by_values(
     low = limit(-math.inf, npv=npv, then="specificity", confidence=level)
     if low > high:
         both = limit(math.inf, precision=precision, npv=npv, confidence=confidence)
-        # Where no boundary passes both, the rows up to the upper limit are left open.
-        low, high = (both, both) if math.isfinite(both) else (-math.inf, high)
+        # If no threshold passes both, the rows up to the upper limit are left open.
+        low = -math.inf
+        if math.isfinite(both):
+            low = both
+            high = both
     kind = "probability" if sample.are_probabilities(scale) else "raw"
-    known = {"confidence": confidence, "scale": kind, "precision": precision, "npv": npv}
-    return _zone(sample, low, high, (1.0, 1.0), **known)
+    zone = _zone(sample, low, high, (1.0, 1.0), confidence=confidence, scale=kind)
+    return replace(zone, precision=precision, npv=npv)
 
 
 def _zone(
-    sample: ScoreSample, low: float, high: float, errors: tuple[float, float], **known: Any
+    sample: ScoreSample,
+    low: float,
+    high: float,
+    error_bounds: tuple[float, float],
+    *,
+    confidence: float,
+    scale: str,
 ) -> Zone:
+    """Return the record of two limits, with the share of each class between them."""
     negative, positive = (
         float(c.count_at_most(high) - c.count_at_most(low)) / max(c.n, 1) for c in sample.classes
     )
-    known |= {"n_samples": sample.n_samples, "labels": sample.labels}
-    return Zone(low, high, errors, unsure=(negative, positive), **known)
+    return Zone(
+        low=low,
+        high=high,
+        error_bounds=error_bounds,
+        n_samples=sample.n_samples,
+        labels=sample.labels,
+        confidence=confidence,
+        unsure=(negative, positive),
+        scale=scale,
+    )
 
 
 def _middle(low: float, high: float) -> float:

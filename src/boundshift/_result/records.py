@@ -198,39 +198,66 @@ def _decode(hint: Any, value: Any, name: str) -> Any:
 
 
 def _parse(hint: Any, value: Any, name: str) -> Any:
-    origin, inner = get_origin(hint), get_args(hint)
+    """Return a value of the type that a hint names; raise any error if it is of another kind."""
+    origin = get_origin(hint)
     if hint is Any:
         return as_label(value)
     if origin in (Union, UnionType):
-        *others, last = [member for member in inner if member is not NoneType]
-        if value is None and NoneType in inner:
-            return None
-        for member in others:
-            with suppress(InvalidInputError):
-                return _decode(member, value, name)
-        return _decode(last, value, name)
+        return _parse_union(get_args(hint), value, name)
+    if origin in (list, tuple, dict) or hasattr(hint, "_fields"):
+        return _parse_container(hint, value, name)
+    if origin is Literal:
+        choices = get_args(hint)
+        return choices[choices.index(value)]
+    if hint in (float, int):
+        return _parse_number(hint, value)
+    if hint in (str, bool):
+        if not isinstance(value, hint):
+            raise TypeError("another type")
+        return value
+    return _parse_object(hint, value)
+
+
+def _parse_union(members: Sequence[Any], value: Any, name: str) -> Any:
+    """Return a value of the first type of a union that it fits."""
+    *others, last = [member for member in members if member is not NoneType]
+    if value is None and NoneType in members:
+        return None
+    for member in others:
+        with suppress(InvalidInputError):
+            return _decode(member, value, name)
+    return _decode(last, value, name)
+
+
+def _parse_container(hint: Any, value: Any, name: str) -> Any:
+    """Return a list, a tuple, a named tuple, or a mapping from labels."""
+    origin = get_origin(hint)
+    inner = get_args(hint)
     if origin is list:
         return [_decode(inner[0], item, name) for item in value]
-    if origin is tuple:
-        parts = inner[:1] * len(value) if inner[-1] is Ellipsis else inner
-        return tuple(_decode(*pair, name) for pair in zip(parts, value, strict=True))
-    if hasattr(hint, "_fields"):  # a named tuple
-        parts = tuple(get_type_hints(hint).values())
-        return hint(*(_decode(*pair, name) for pair in zip(parts, value, strict=True)))
     if origin is dict:
         items = [_decode(inner[1], item, name) for item in value["values"]]
         decoded = dict(zip(map(as_label, value["labels"]), items, strict=True))
         if len(decoded) < len(items):
             raise ValueError("a label occurs twice")
         return decoded
-    if origin is Literal:
-        return inner[inner.index(value)]
+    parts = inner if origin is tuple else tuple(get_type_hints(hint).values())
+    if parts[-1] is Ellipsis:
+        parts = parts[:1] * len(value)
+    decoded_parts = [_decode(*pair, name) for pair in zip(parts, value, strict=True)]
+    return tuple(decoded_parts) if origin is tuple else hint(*decoded_parts)
+
+
+def _parse_number(hint: type[Any], value: Any) -> float:
     if hint is float and isinstance(value, str):
         return _WORDS[value]
-    if hint in (float, int):
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise TypeError("no number")
-        return float(value) if hint is float else value  # a count may be a sum of weights
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError("no number")
+    return float(value) if hint is float else value  # a count may be a sum of weights
+
+
+def _parse_object(hint: type[Any], value: Any) -> Any:
+    """Return a status, a curve, a rule, a record, or another dataclass."""
     if issubclass(hint, StrEnum):
         return hint(value)
     if issubclass(hint, ErrorCurve | Rule):
@@ -240,10 +267,6 @@ def _parse(hint: Any, value: Any, name: str) -> Any:
         return restored
     if issubclass(hint, Record):
         return hint.from_dict(value)
-    if hint in (str, bool):
-        if not isinstance(value, hint):
-            raise TypeError("another type")
-        return value
     return _decode_fields(hint, value)
 
 
