@@ -398,7 +398,8 @@ def certify_by_folds(
     :math:`\delta/4` each.
     """
     found = certify_boundary(boundary, confidence=confidence)
-    delta, common = 1.0 - confidence, bool(2 * np.sum(is_positive) > len(is_positive))
+    delta = 1.0 - confidence
+    common = bool(2 * np.sum(is_positive) > len(is_positive))
     mine = is_positive == common
     alone = (flagged != common) & (flagged_by_fold == common)
     share = 1.0 - bound_error(int(np.sum(~mine)), len(mine), delta / 4)
@@ -412,7 +413,8 @@ def certify_by_folds(
         more = bound_mean(alone.mean(axis=0), delta / 4)
         return min(float(np.mean(errors)) + more / share, 1.0)
 
-    most, least = bound(is_wrong, alone), bound(np.zeros_like(is_wrong), np.zeros_like(alone))
+    most = bound(is_wrong, alone)
+    least = bound(np.zeros_like(is_wrong), np.zeros_like(alone))
     names = [str(label) for label in boundary.labels]
     return replace(
         found,

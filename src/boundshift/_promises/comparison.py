@@ -178,9 +178,11 @@ def compare_boundaries(
     broken = count(~old_wrong & new_wrong)
     n_samples = count(np.ones_like(is_positive))
     # With both thresholds chosen here each has a band of its own.
-    gains, losses = (mended, broken)
+    gains = mended
+    losses = broken
     if len(chosen) == 2:
-        gains, losses = (count(old_wrong), count(new_wrong))
+        gains = count(old_wrong)
+        losses = count(new_wrong)
     differences = tuple((c - b) / n for b, c, n in zip(mended, broken, n_samples, strict=True))
     pairs = list(zip(gains, losses, n_samples, strict=True))
     upper = partial(_upper, chosen_here=bool(chosen))
