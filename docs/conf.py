@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from importlib.metadata import files
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -80,3 +82,16 @@ mathjax_path = _MATHJAX
 
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+
+# The laboratory's pages are in the repository, but not among the built pages.
+_LABORATORY = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(lab/docs/[\w/]+\.md)[^)]*\)")
+
+
+def name_laboratory_pages(app: Any, docname: str, source: list[str]) -> None:
+    """Replace links to the laboratory's pages by their paths."""
+    source[0] = _LABORATORY.sub(r"\1 (`\2`)", source[0])
+
+
+def setup(app: Any) -> None:
+    """Join the build."""
+    app.connect("source-read", name_laboratory_pages)

@@ -217,8 +217,8 @@ def tables(facts: Facts) -> Tables:
         for c in facts["certificates"]
     ]
     floors_head = (
-        "model | rows | fits | kept, out-of-fold | kept, promised | "
-        "false alarms, out-of-fold | false alarms, promised | positive rows kept apart"
+        "model | rows | fits | kept, out-of-fold | kept, guaranteed | "
+        "false alarms, out-of-fold | false alarms, guaranteed | positive rows kept apart"
     )
     return {
         "floors": table(floors_head, floors),

@@ -222,7 +222,7 @@ def tables(facts: Facts) -> Tables:
         for n in sorted({cell["rows"] for cell in cells})
     ]
     head = (
-        "promise | no answer | not broken | kept where given | "
+        "guarantee | no answer | not broken | kept where given | "
         "worst cell, not broken (exact limits) | its rows and prevalence | passes"
     )
     classes = [
@@ -235,7 +235,7 @@ def tables(facts: Facts) -> Tables:
         ]
         for c in facts["classes"]
     ]
-    classes_head = "shape | floors | promised | broken | kept where given | mean recalls | passes"
+    classes_head = "shape | floors | guaranteed | broken | kept where given | mean recalls | passes"
     barely_head = "floors | slack | draws | answered | not broken | kept where given | passes"
     return {
         "floors": table(head, rows),

@@ -109,7 +109,7 @@ def tables(facts: Facts) -> Tables:
         for row in facts["delays"]
     ]
     return {
-        "alarms": table("bounds | level | share of streams with an alarm | passes", alarms),
+        "alarms": table("bounds | level | proportion of streams with an alarm | passes", alarms),
         "delays": table("bound | calm rows | median | 90% | missed", late),
     }
 

@@ -222,7 +222,7 @@ def tables(facts: Facts) -> Tables:
         "labels, BARGAIN",
         "floors": "asked | rows | tool | kept | answered | mean of the other rate",
         "normal": "normal cases | specificity asked | tool | kept | answered | mean false alarms",
-        "unlabelled": "model | labelled rows | rare share | kept | mean true rate | mean bound",
+        "unlabelled": "model | labelled rows | prevalence | kept | mean true rate | mean bound",
     }
     rows = {"audit": audit, "floors": floors, "normal": normal, "unlabelled": unlabelled}
     return {name: table(head, rows[name]) for name, head in heads.items()}

@@ -227,7 +227,7 @@ def tables(facts: Facts) -> Tables:
         rows[place].append(found)
     return {
         "clusters": table(
-            "promise | clusters | rate | kept | kept without ids | mean bound or miss rate | "
+            "guarantee | clusters | rate | kept | kept without ids | mean bound or miss rate | "
             "passes",
             rows["clusters"],
         ),
@@ -239,7 +239,7 @@ def tables(facts: Facts) -> Tables:
             "rows | bound | no alarm | no alarm, one row after the other | passes", rows["sorted"]
         ),
         "audit": table(
-            "true share kept | no wrong verdict | certified | labels on average | passes",
+            "true rate | no wrong verdict | certified | labels on average | passes",
             rows["audit"],
         ),
     }
