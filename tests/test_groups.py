@@ -34,6 +34,27 @@ def rows():
     return draw(np.random.default_rng(0), {"a": 600, "b": 80, "c": 40})
 
 
+def test_one_group_with_reversed_scores_does_not_stop_the_others(rows):
+    y, s, by = rows
+    labels = np.where(y == 1, "sick", "healthy")
+    reversed_too = np.where(by == "c", -s, s)
+    rule = Cost(false_negative=5)
+    with pytest.warns(BoundaryWarning, match="need a second look"):
+        found = find_boundaries(labels, reversed_too, by, rule=rule, pos_label="sick")
+    with pytest.warns(BoundaryWarning):
+        by_number = find_boundaries(y, reversed_too, by, rule=rule)
+    assert [b.threshold for b in found.values()] == [b.threshold for b in by_number.values()]
+
+
+@pytest.mark.parametrize("scale", ["raw", "probability"])
+def test_a_boundary_remembers_the_rows_of_its_group(rows, scale):
+    y, s, by = rows
+    s = expit(s)
+    found = find_boundaries(y, s, by, scale=scale)
+    own = find_boundary(y[by == "a"], s[by == "a"], scale=scale)
+    assert found["a"].chosen_on == own.chosen_on
+
+
 def test_without_shrinkage_each_group_decides_by_its_own_rows(rows):
     y, s, by = rows
     found = find_boundaries(y, s, by, rows=0)

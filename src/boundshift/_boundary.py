@@ -171,6 +171,11 @@ def decide(
     if not all(sample.n_samples):
         return _record(_solve_one_class(sample, curve, rule), sample, curve, rule, given)
     _check_direction(sample, rule)
+    return solve(sample, curve, rule, given)
+
+
+def solve(sample: ScoreSample, curve: ErrorCurve, rule: Rule, given: ScoreSample) -> Boundary:
+    """Return the boundary of a sample, of which `given` has the scores as they came."""
     return _record(curve.solve(sample, rule), sample, curve, rule, given)
 
 

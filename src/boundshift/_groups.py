@@ -7,17 +7,17 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift._boundary import choose_claims, decide
+from boundshift._boundary import choose_claims, decide, solve
 from boundshift._result.boundary import Boundary, answer_in_kind, restate
 from boundshift._result.records import Record, require
 from boundshift._result.sql import group_expression
 from boundshift._scores import Scale, Scores, ScoreSample
-from boundshift._search import ErrorsAt, Found, gap_edges, middle_of_gap, minimum_on_line
+from boundshift._search import ErrorsAt, Found, Gaps, best_of_gaps, minimum_on_line
 from boundshift._status import Status
 from boundshift._typing import FloatArray
 from boundshift._validation import as_column, as_known_scores, as_positive, as_rows, count_missing
@@ -32,10 +32,6 @@ _LACKS_A_CLASS = (
     "Group {!r} has no rows of one class, so nothing can be guaranteed for it, and the common "
     "boundary is used. Collect rows of both classes in this group."
 )
-# Runs of gaps that are bounded together.
-_RUNS = 256
-# Values this close to the minimum are equal to it.
-_FLAT = 1e-12
 
 
 @dataclass(frozen=True)
@@ -208,7 +204,7 @@ def find_boundaries(
     >>> s = rng.normal(size=2000) + 2 * y + (site == "small")
     >>> found = find_boundaries(y, s, by=site)
     >>> {group: round(b.threshold, 1) for group, b in found.items()}
-    {'small': 1.7, 'large': 1.1}
+    {'small': 1.7, 'large': 0.9}
     """
     curve, rule = choose_claims(curve, rule)
     weight = as_positive("rows", rows, "Use 20, or 0 for no shrinkage.", zero=True)
@@ -220,15 +216,16 @@ def find_boundaries(
     everyone = ScoreSample.from_rows(is_positive, scores, labels).on_scale(scale)
     common = decide(everyone, curve, rule)
     shrunk_curve = _Shrunk(curve, everyone, weight)
-    samples = _split(everyone, everyone.from_units(scores), 2 * codes + is_positive, len(groups))
+    given_samples = _split(scores, labels, 2 * codes + is_positive, len(groups))
     boundaries = {}
-    for group, sample in zip(groups, samples, strict=True):
+    for group, given in zip(groups, given_samples, strict=True):
+        sample = _in_units_of(everyone, given)
         if all(sample.n_samples) and weight:
             group_rule = rule.at_prevalence(shrunk_curve.prevalence(sample))
-            boundary = decide(sample, shrunk_curve, group_rule)
+            boundary = solve(sample, shrunk_curve, group_rule, given)
             boundaries[group] = replace(boundary, curve=curve, rule=rule)
         elif all(sample.n_samples):
-            boundaries[group] = decide(sample, curve, rule)
+            boundaries[group] = solve(sample, curve, rule, given)
         elif isinstance(curve, ConfidenceCurve):
             boundaries[group] = restate(common, Status.UNMET, _LACKS_A_CLASS.format(group))
         else:
@@ -255,7 +252,7 @@ def _encode(groups: NDArray[Any]) -> tuple[list[object], NDArray[np.intp]]:
 
 
 def _split(
-    everyone: ScoreSample, scores: FloatArray, cells: NDArray[np.intp], n_groups: int
+    scores: FloatArray, labels: tuple[Any, Any], cells: NDArray[np.intp], n_groups: int
 ) -> Iterator[ScoreSample]:
     """Yield the sample of each group; cell 2g + c holds the rows of class c in group g."""
     # Small integers are sorted in linear time.
@@ -266,8 +263,18 @@ def _split(
     for end_of_negatives, stop in zip(ends[::2], ends[1::2], strict=True):
         negative = Scores(np.sort(by_cell[start:end_of_negatives]))
         positive = Scores(np.sort(by_cell[end_of_negatives:stop]))
-        yield replace(everyone, negative=negative, positive=positive)
+        yield ScoreSample(negative, positive, labels)
         start = stop
+
+
+def _in_units_of(everyone: ScoreSample, given: ScoreSample) -> ScoreSample:
+    """Return the sample of a group on the scale on which all rows are decided."""
+    if everyone.log_odds is None:
+        return given
+    negative, positive = (
+        replace(scores, value=everyone.log_odds.of_sorted(scores.value)) for scores in given.classes
+    )
+    return replace(given, negative=negative, positive=positive, log_odds=everyone.log_odds)
 
 
 def _warn_of_groups(boundaries: dict[object, Boundary]) -> None:
@@ -301,8 +308,8 @@ class _Shrunk(ErrorCurve):
         return self.own.errors(self.everyone)
 
     @cached_property
-    def _gaps(self) -> _Gaps:
-        return _Gaps.between(self.everyone, smooth=isinstance(self.own, PairCurve))
+    def _gaps(self) -> Gaps:
+        return Gaps.between(self.everyone, smooth=isinstance(self.own, PairCurve))
 
     @cached_property
     def _bends(self) -> FloatArray | None:
@@ -323,70 +330,5 @@ class _Shrunk(ErrorCurve):
             # A score that repeats among all rows is an atom of the group, too.
             sample = replace(sample, given_atoms=self.everyone.atoms)
         if has_atoms or isinstance(self.own, CountCurve):
-            return _search_shared_gaps(self.errors(sample), rule, sample, self._gaps)
+            return best_of_gaps(self.errors(sample), rule, self._gaps, sample.n_samples)
         return minimum_on_line(self.errors(sample), rule, sample, self._bends)
-
-
-class _Gaps(NamedTuple):
-    """The gaps between the scores of all rows, and where the errors in each are evaluated."""
-
-    edges: FloatArray
-    places: FloatArray
-
-    @classmethod
-    def between(cls, everyone: ScoreSample, *, smooth: bool) -> _Gaps:
-        edges = gap_edges(everyone)
-        if not smooth:
-            return cls(edges, edges[:-1])
-        margin = everyone.spread / 16 or abs(edges[1]) or 1.0
-        edges[0] = edges[1] - margin
-        edges[-1] = edges[-2] + margin
-        middles = edges[:-1] + np.diff(edges) / 2
-        return cls(edges, np.where(middles < edges[1:], middles, edges[:-1]))
-
-
-def _search_shared_gaps(errors: ErrorsAt, rule: Rule, sample: ScoreSample, gaps: _Gaps) -> Found:
-    """Return the best gap between scores of all rows, by branch and bound.
-
-    The negative class's error falls and the positive one's rises with the boundary, and every rule
-    grows with both. So over a run of gaps the rule is at least its value at the negative error of
-    the last gap and the positive error of the first. Runs that cannot hold the minimum are
-    dropped, so of the many gaps of all rows, each group evaluates few.
-    """
-    edges = gaps.edges
-    first = np.array([0])
-    last = np.array([len(gaps.places) - 1])
-    least = np.inf
-    while True:
-        inside = (first + last) // 2
-        negative, positive = errors(gaps.places[np.concatenate([first, inside, last])])
-        n_runs = len(first)
-        tried = slice(n_runs, 2 * n_runs)
-        values = rule.value(negative[tried], positive[tried], sample.n_samples)
-        bounds = rule.value(negative[2 * n_runs :], positive[:n_runs], sample.n_samples)
-        least = min(least, float(values.min()))
-        kept = bounds <= least + _FLAT * max(abs(least), 1.0)
-        first = first[kept]
-        last = last[kept]
-        if np.array_equal(first, last):
-            break
-        first, last = _cut_runs(first, last, max(2, _RUNS // len(first)))
-    plateaus = np.split(first, np.flatnonzero(np.diff(first) > 1) + 1)
-    widest = max(plateaus, key=lambda run: edges[run[-1] + 1] - edges[run[0]])
-    low = float(edges[widest[0]])
-    high = float(edges[widest[-1] + 1])
-    threshold = middle_of_gap(low, high)
-    claims = errors(np.array([threshold]))
-    value = float(rule.value(*claims, sample.n_samples)[0])
-    return Found(threshold, (low, high), (float(claims[0][0]), float(claims[1][0])), value)
-
-
-def _cut_runs(
-    first: NDArray[np.intp], last: NDArray[np.intp], n_parts: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return runs cut into parts of nearly equal length; a run of few gaps gives fewer parts."""
-    size = (last - first + 1)[:, None]
-    starts = first[:, None] + size * np.arange(n_parts) // n_parts
-    ends = first[:, None] + size * np.arange(1, n_parts + 1) // n_parts - 1
-    is_filled = starts <= ends
-    return starts[is_filled], ends[is_filled]

@@ -82,16 +82,13 @@ def _with_rounding(smallest: float) -> float:
 # --- Gaps between scores --------------------------------------------------------------------------
 
 
-def best_gap(
-    errors: ErrorsAt, rule: Rule, sample: ScoreSample, n_samples: Sizes | None = None
-) -> Found:
+def best_gap(errors: ErrorsAt, rule: Rule, sample: ScoreSample) -> Found:
     """Find the gap between neighbouring scores at which the rule on counting curves is smallest.
 
     The threshold is the middle of the plateau: the gap and its neighbours of the same value. Of
-    several plateaus the widest is taken. `n_samples` are the numbers of rows that the rule gets
-    if they are not those of the sample.
+    several plateaus the widest is taken.
     """
-    sizes = n_samples or sample.n_samples
+    sizes = sample.n_samples
     candidates = _candidates(sample)
 
     def bound(first: IntArray, last: IntArray) -> FloatArray:
@@ -115,33 +112,56 @@ def best_gap(
     return _evaluate(errors, rule, sizes, middle_of_gap(low, high), (low, high))
 
 
-def best_gap_smooth(
-    errors: ErrorsAt, rule: Rule, sample: ScoreSample, n_samples: Sizes | None = None
-) -> Found:
-    """Find the gap between distinct scores in whose middle the rule is smallest.
+class Gaps(NamedTuple):
+    """The gaps between distinct scores, and a place in each at which errors are evaluated."""
 
-    Neighbouring gaps of the same value are one plateau; of several the widest is taken.
-    """
-    sizes = n_samples or sample.n_samples
-    edges = gap_edges(sample)
-    margin = sample.spread / 16 or abs(edges[1]) or 1.0
-    edges[0] = edges[1] - margin
-    edges[-1] = edges[-2] + margin
-    middles = edges[:-1] + np.diff(edges) / 2
-    middles = np.where(middles < edges[1:], middles, edges[:-1])
+    edges: FloatArray
+    places: FloatArray
+
+    @classmethod
+    def between(cls, sample: ScoreSample, *, smooth: bool) -> Gaps:
+        """Return the gaps of a sample; errors that are smooth are evaluated in their middle."""
+        edges = gap_edges(sample)
+        if not smooth:
+            return cls(edges, edges[:-1])
+        margin = sample.spread / 16 or abs(edges[1]) or 1.0
+        edges[0] = edges[1] - margin
+        edges[-1] = edges[-2] + margin
+        middles = edges[:-1] + np.diff(edges) / 2
+        return cls(edges, np.where(middles < edges[1:], middles, edges[:-1]))
+
+
+def best_gap_smooth(errors: ErrorsAt, rule: Rule, sample: ScoreSample) -> Found:
+    """Find the gap between distinct scores in whose middle the rule is smallest."""
+    gaps = Gaps.between(sample, smooth=True)
+    if rule.costly:
+        return best_of_gaps(errors, rule, gaps, sample.n_samples)
+    values = rule.value(*errors(gaps.places), sample.n_samples)
+    best = np.flatnonzero(values <= _with_rounding(float(values.min())))
+    return _widest_plateau(errors, rule, gaps, best, sample.n_samples)
+
+
+def best_of_gaps(errors: ErrorsAt, rule: Rule, gaps: Gaps, sizes: Sizes) -> Found:
+    """Find the gap in which the rule is smallest, of very many gaps or for a costly rule."""
 
     def bound(first: IntArray, last: IntArray) -> FloatArray:
-        return rule.value(errors(middles[last])[0], errors(middles[first])[1], sizes)
+        # The negative error falls with the threshold, and the positive one rises.
+        negative = errors(gaps.places[last])[0]
+        positive = errors(gaps.places[first])[1]
+        return rule.value(negative, positive, sizes)
 
-    if rule.costly:
-        best = find_smallest(bound, len(middles), rule)
-    else:
-        values = rule.value(*errors(middles), sizes)
-        best = np.flatnonzero(values <= _with_rounding(float(values.min())))
+    best = find_smallest(bound, len(gaps.places), rule)
+    return _widest_plateau(errors, rule, gaps, best, sizes)
+
+
+def _widest_plateau(
+    errors: ErrorsAt, rule: Rule, gaps: Gaps, best: IntArray, sizes: Sizes
+) -> Found:
+    """Return the widest plateau of the best gaps: neighbours of the same value are one."""
     runs = np.split(best, np.flatnonzero(np.diff(best) > 1) + 1)
-    widest = max(runs, key=lambda run: edges[run[-1] + 1] - edges[run[0]])
-    low = float(edges[widest[0]])
-    high = float(edges[widest[-1] + 1])
+    widest = max(runs, key=lambda run: gaps.edges[run[-1] + 1] - gaps.edges[run[0]])
+    low = float(gaps.edges[widest[0]])
+    high = float(gaps.edges[widest[-1] + 1])
     return _evaluate(errors, rule, sizes, middle_of_gap(low, high), (low, high))
 
 
