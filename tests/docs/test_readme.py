@@ -28,6 +28,11 @@ def test_every_python_block_of_the_readme_runs(capsys):
     assert capsys.readouterr().out == blocks(README, "text")[0]
 
 
+def test_the_block_of_the_home_page_runs():
+    names = run("".join(blocks(read("index.md"))), "index.md")
+    assert 0 < names["classifier"].threshold_ < 1
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_console_blocks_show_what_python_answers(page):
     text = page.read_text(encoding="utf-8")
