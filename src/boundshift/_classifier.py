@@ -20,7 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from boundshift._boundary import choose_claims
-from boundshift._fingerprint import Fingerprint
+from boundshift._fingerprint import Fingerprint, explain_copies, explain_training
 from boundshift._promises.certificate import Certificate, CertificateStatus
 from boundshift._promises.certify import certify, certify_by_folds
 from boundshift._promises.zone import Zone, find_zone
@@ -71,6 +71,11 @@ def _own(name: Any, summary: str) -> Any:
         """
     has = available_if(lambda clf: hasattr(getattr(clf, "estimator_", clf.estimator), name))
     return has(method)
+
+
+def _as_nominal(certificate: Certificate, reason: str) -> Certificate:
+    """Return a certificate that guarantees nothing, and why."""
+    return replace(certificate, status=CertificateStatus.NOMINAL, reason=reason)
 
 
 class BoundShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -284,6 +289,11 @@ default="auto"
         claims = Claims(curve, rule, self.pos_label)
         deciding, deployed = train(self._settings, claims, X, y, params)
         found, doubts = decide_model(deciding, claims, self.multi_class, n_fits)
+        if self._is_prefit and found["certificate_"].certified and not deciding.n_copies:
+            copies = explain_copies(X, y)
+            if copies:
+                found["certificate_"] = _as_nominal(found["certificate_"], copies)
+                doubts.append(f"`certificate_` is nominal: {copies}.")
         for doubt in doubts:
             warnings.warn(doubt, BoundaryWarning, stacklevel=2)
         learned: dict[str, Any] = {
@@ -417,14 +427,15 @@ default="auto"
         confidence : float, default=0.95
             Between 0 and 1.
         **options : dict
-            `joint` and `chosen_here` of :func:`~boundshift.certify`; for two classes also `scores`,
+            `joint` and `chosen_here` of :func:`~boundshift.certify`; for two classes also `origin`,
             `cluster` (which rows are of one patient, say), `probability` and `least_probability`.
 
         Returns
         -------
         Certificate
-            *Nominal* if some of the rows were used in ``fit``; a warning says how many. Only a
-            model that was trained elsewhere may be certified on them, with ``chosen_here=True``.
+            *Nominal* if some of the rows were used in ``fit``, or are copies of others; a warning
+            says how many. Only a model that was trained elsewhere may be certified on rows of
+            ``fit``, with ``chosen_here=True``.
 
         Examples
         --------
@@ -452,8 +463,9 @@ default="auto"
             is_wrong = self.predict(X) != y
             found = certify_rows(number, is_wrong, labels, confidence=confidence, **options)
         is_paid = bool(options.get("chosen_here", False)) and self.prefit_
-        reason = "" if is_paid else self._warn_of_reuse(X, y)
-        return replace(found, status=CertificateStatus.NOMINAL, reason=reason) if reason else found
+        are_single = options.get("cluster") is None
+        reason = self._warn_of_reuse(X, y, may_reuse=is_paid, are_single=are_single)
+        return _as_nominal(found, reason) if reason else found
 
     def _certify_unlabelled(
         self, X: Rows, confidence: float, options: Mapping[str, Any]
@@ -480,7 +492,7 @@ default="auto"
         # Rows of fit are known by their labels: those of the more frequent class tell.
         common = np.full(len(flagged), self.boundary_.labels[int(2 * is_positive.mean() > 1)])
         reason = self._warn_of_reuse(X, common)
-        return replace(found, status=CertificateStatus.NOMINAL, reason=reason) if reason else found
+        return _as_nominal(found, reason) if reason else found
 
     def find_zone(self, X: Rows, y: Any, **options: Any) -> Zone:
         """Find the limits beyond which each of two classes' error rate is bounded.
@@ -505,7 +517,9 @@ default="auto"
         X, y = self._check_known(X, y)
         known = {"pos_label": self.boundary_.labels[1], "scale": self.boundary_.scale}
         zone = find_zone(y, scores, **(known | options))
-        return zone if self.prefit_ else replace(zone, reason=self._warn_of_reuse(X, y))
+        are_single = options.get("cluster") is None
+        reason = self._warn_of_reuse(X, y, may_reuse=self.prefit_, are_single=are_single)
+        return replace(zone, reason=reason) if reason else zone
 
     def shifted_estimator(self) -> Any:
         """Return a copy of the model whose own intercept carries the shift.
@@ -637,7 +651,7 @@ default="auto"
         # The room of reports imports this one.
         make = import_module("boundshift.report").report_classifier
         rows = {"by": by, "row_cost": row_cost, "cluster": cluster, "prevalence": prevalence}
-        nominal = self._warn_of_reuse(X, y)
+        nominal = self._warn_of_reuse(X, y, are_single=cluster is None)
         return make(self, X, y, names=names, confidence=confidence, nominal=nominal, **rows)
 
     @property
@@ -673,10 +687,18 @@ default="auto"
             )
         return X, y
 
-    def _warn_of_reuse(self, X: Rows, y: Any) -> str:
-        """Warn if rows may have been used in fit; return the reason, else nothing."""
+    def _warn_of_reuse(
+        self, X: Rows, y: Any, *, may_reuse: bool = False, are_single: bool = True
+    ) -> str:
+        """Warn if rows were used in fit or are copies of others; return the reason, else nothing.
+
+        `are_single` is false for rows in clusters, which may hold copies.
+        """
         known: Fingerprint | None = getattr(self, "fingerprint_", None)
-        reason = "" if known is None else known.explain(X, y)
+        reason = "" if known is None or may_reuse else known.explain(X, y)
+        reason = reason or explain_training(self.estimator_, X, y)
+        if are_single:
+            reason = reason or explain_copies(X, y)
         if reason:
             warnings.warn(f"The result is nominal: {reason}.", BoundaryWarning, stacklevel=3)
         return reason

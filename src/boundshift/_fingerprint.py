@@ -6,6 +6,10 @@ those of the new rows. If both samples have one distribution, a value that occur
 with probability :math:`1 - w^s - (1 - w)^s`, where w is the share of the new rows. The number of
 such values is compared with a binomial distribution of their mean probability, whose upper tail is
 the larger one (W. Hoeffding, Annals of Mathematical Statistics 27, 1956).
+
+If rows were copied before they were split, copies are in both samples as often as by chance. But
+measurements with many decimals are not equal by chance. So if the rows have such a column, every
+row that occurs twice is a copy.
 """
 
 from __future__ import annotations
@@ -30,6 +34,12 @@ _MOST_KEPT = 10_000
 # Probability with which fresh rows may be taken for rows of fit.
 _LEVEL = 1e-3
 _MISSING = ("None", "<NA>", "NaT")
+# Share of the rows up to which copies are tolerated, as most tables have a few.
+_FEW_COPIES = 0.01
+# A column of measurements: this share of different rows has a number of its own there, and most of
+# the numbers have more decimals than this.
+_OWN_NUMBER = 0.9
+_FEW_DECIMALS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +88,10 @@ class Fingerprint:
         in_both = np.count_nonzero(np.isin(values, self.hashes) & np.isin(values, shown))
         w = len(shown) / (len(self.hashes) + len(shown))
         likely = float(np.mean(1.0 - w**counts - (1.0 - w) ** counts))
-        if binom.sf(in_both - 1, len(values), likely) >= _LEVEL:
-            return ""
         used = min(round(n_matches * self.n_samples / len(self.hashes)), len(shown))
+        is_by_chance = binom.sf(in_both - 1, len(values), likely) >= _LEVEL
+        if is_by_chance and not (used > _FEW_COPIES * len(shown) and _holds_measurements(X, shown)):
+            return ""
         about = "" if len(np.unique(self.hashes)) == self.n_samples else "about "
         count = f"{about}{used:,} of these {len(shown):,} rows were used in fit"
         return f"{count}; use rows that the model has not seen"
@@ -91,6 +102,47 @@ class Fingerprint:
         if self.names is None or shown is None:
             return []
         return [name for name in self.names if name not in shown]
+
+
+def explain_training(model: Any, X: Rows, y: Any) -> str:
+    """Return why rows certify nothing if the model, fitted by boundshift, was trained on them."""
+    while getattr(model, "prefit_", False):  # its own rows only chose a threshold
+        model = model.estimator_
+    known = getattr(model, "fingerprint_", None)
+    return known.explain(X, y) if isinstance(known, Fingerprint) else ""
+
+
+def explain_copies(X: Rows, y: Any) -> str:
+    """Return why rows certify nothing if some are copies of others: how many; else nothing."""
+    hashes = hash_rows(X, y, exact=True)
+    n_copies = len(hashes) - len(np.unique(hashes))
+    if n_copies <= _FEW_COPIES * len(hashes) or not _holds_measurements(X, hashes):
+        return ""
+    return f"{n_copies:,} of these {len(hashes):,} rows are copies of others; pass each row once"
+
+
+def _holds_measurements(X: Rows, hashes: Hashes) -> bool:
+    """Return whether a column has measurements, in which different rows are not equal by chance."""
+    if issparse(X):
+        return False
+    _, different = np.unique(hashes, return_index=True)
+    columns = _find_columns(take_rows(X, different), len(different), None)
+    return any(_are_measurements(column) for column in columns)
+
+
+def _are_measurements(column: Any) -> bool:
+    """Return whether nearly all numbers of a column differ, and most have many decimals."""
+    array = _as_array(column)
+    if array.dtype.kind == "O":
+        array = np.array([v if isinstance(v, float) else np.nan for v in array.tolist()])
+    if array.dtype.kind != "f":
+        return False
+    numbers = array[np.isfinite(array)]
+    if len(np.unique(numbers)) < max(2.0, _OWN_NUMBER * len(array)):
+        return False
+    rounding = 4.0 * np.finfo(numbers.dtype).eps * np.abs(numbers)
+    has_decimals = np.abs(numbers - numbers.round(_FEW_DECIMALS)) > rounding
+    return bool(has_decimals.mean() > 0.5)
 
 
 def find_names(X: Rows) -> tuple[str, ...] | None:

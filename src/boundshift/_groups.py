@@ -223,7 +223,10 @@ def find_boundaries(
         if all(sample.n_samples) and weight:
             group_rule = rule.at_prevalence(shrunk_curve.prevalence(sample))
             boundary = solve(sample, shrunk_curve, group_rule, given)
-            boundaries[group] = replace(boundary, curve=curve, rule=rule)
+            # Rows of other groups helped to choose it.
+            boundaries[group] = replace(
+                boundary, curve=curve, rule=rule, chosen_on=common.chosen_on
+            )
         elif all(sample.n_samples):
             boundaries[group] = solve(sample, curve, rule, given)
         elif isinstance(curve, ConfidenceCurve):

@@ -9,12 +9,13 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 import boundshift
-from boundshift import BoundaryWarning, BoundShiftClassifier
-from boundshift._fingerprint import Fingerprint, hash_rows
+from boundshift import BoundaryWarning, BoundShiftClassifier, Floors
+from boundshift._fingerprint import Fingerprint, explain_copies, hash_rows
 
 X, Y = make_classification(3000, weights=[0.8], flip_y=0.2, random_state=0)
 FIT, FRESH = slice(0, 1000), slice(1000, 2000)
@@ -99,6 +100,90 @@ def test_a_model_trained_elsewhere_may_pay_for_its_choice():
     assert paid.status == "certified"
     assert paid.error_bounds == shifted.certificate_.error_bounds
     assert shifted.find_zone(X[FRESH], Y[FRESH]).status != "nominal"
+
+
+# Copies.
+
+
+def oversample(rng, y, n_copies):
+    """Return the numbers of all rows, and of copies of rows of the rare class."""
+    return np.r_[np.arange(len(y)), rng.choice(np.flatnonzero(y), n_copies)]
+
+
+@pytest.mark.parametrize("kind", [np.ndarray.tolist, pandas.DataFrame, np.asarray])
+def test_copies_of_rows_of_fit_certify_nothing_though_made_before_the_split(kind):
+    rng = np.random.default_rng(0)
+    rows, y = rng.normal(size=(400, 4)), (rng.random(400) < 0.3).astype(int)
+    drawn = rng.permutation(oversample(rng, y, 400))
+    fit, new = drawn[:600], drawn[600:]
+    known = Fingerprint.of(kind(rows[fit]), y[fit])
+    assert "of these 200 rows were used in fit" in known.explain(kind(rows[new]), y[new])
+
+
+def test_whole_numbers_that_are_equal_by_chance_are_no_copies():
+    rng = np.random.default_rng(0)
+    rows, y = rng.integers(0, 5, (800, 3)) * 0.5, (rng.random(800) < 0.3).astype(int)
+    assert Fingerprint.of(rows[:400], y[:400]).explain(rows[400:], y[400:]) == ""
+    assert explain_copies(rows, y) == ""
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda fitted, rows, y: fitted.certify(rows, y).status,
+        lambda fitted, rows, y: fitted.find_zone(rows, y).status,
+        lambda fitted, rows, y: fitted.report(rows, y).facts["certificate"]["status"],
+    ],
+    ids=["certify", "find_zone", "report"],
+)
+def test_copies_of_new_rows_certify_nothing(fitted, ask):
+    rows = 1000 + oversample(np.random.default_rng(0), Y[FRESH], 500)
+    with pytest.warns(BoundaryWarning, match="500 of these 1,500 rows are copies of others"):
+        found = ask(fitted, X[rows], Y[rows])
+    assert found == "nominal"
+
+
+def test_a_model_trained_elsewhere_may_not_be_certified_on_copies():
+    rows = np.tile(np.arange(1000, 1200), 5)
+    shifted = BoundShiftClassifier(TREE.fit(X[FIT], Y[FIT]), cv="prefit")
+    shifted.fit(X[1000:1200], Y[1000:1200])
+    with pytest.warns(BoundaryWarning, match="800 of these 1,000 rows are copies of others"):
+        certificate = shifted.certify(X[rows], Y[rows], chosen_here=True)
+    assert certificate.status == "nominal"
+
+
+def test_copies_of_the_rows_that_chose_the_threshold_of_a_trained_model_certify_nothing():
+    rows = 1000 + oversample(np.random.default_rng(0), Y[FRESH], 500)
+    shifted = BoundShiftClassifier(TREE.fit(X[FIT], Y[FIT]), cv="prefit")
+    with pytest.warns(BoundaryWarning, match="500 of these 1,500 rows are copies of others"):
+        assert shifted.fit(X[rows], Y[rows]).certificate_.status == "nominal"
+    assert shifted.fit(X[FRESH], Y[FRESH]).certificate_.status == "certified"
+
+
+def test_rows_that_trained_a_wrapped_classifier_guarantee_nothing(fitted):
+    floors = Floors(recall=0.5, specificity=0.5)
+    shifted = BoundShiftClassifier(fitted, cv="prefit", rule=floors)
+    with pytest.warns(BoundaryWarning, match="rows that the model was fitted on"):
+        shifted.fit(X[FIT], Y[FIT])
+    assert shifted.boundary_.guaranteed is False
+    assert shifted.certificate_.status == "nominal"
+    assert shifted.fit(X[FRESH], Y[FRESH]).boundary_.guaranteed
+    with pytest.warns(BoundaryWarning, match="1,000 of these 1,000 rows were used in fit"):
+        assert shifted.certify(X[FIT], Y[FIT]).status == "nominal"
+
+
+def test_copies_of_unlabelled_rows_certify_nothing():
+    shifted = BoundShiftClassifier(LogisticRegression(), ensemble=True).fit(X[FIT], Y[FIT])
+    assert shifted.certify(X[FRESH]).status == "certified"
+    with pytest.warns(BoundaryWarning, match="4,000 of these 5,000 rows are copies of others"):
+        assert shifted.certify(np.tile(X[FRESH], (5, 1))).status == "nominal"
+
+
+def test_copies_within_a_cluster_and_a_few_copies_are_certified(fitted):
+    rows = np.repeat(np.arange(1000, 2000), 2)
+    assert fitted.certify(X[rows], Y[rows], cluster=rows).status == "certified"
+    rows = np.r_[1000:2000, 1000:1010]
+    assert fitted.certify(X[rows], Y[rows]).status == "certified"
 
 
 TABLE = pandas.DataFrame(

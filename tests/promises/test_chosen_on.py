@@ -61,6 +61,11 @@ SAME_ROWS = {
         S[HALF],
         find_boundaries(Y, S, np.isin(np.arange(500), HALF))[True],
     ),
+    "by a group towards which it is shrunk": lambda: certify(
+        Y[HALF],
+        S[HALF],
+        find_boundaries(Y, S, np.isin(np.arange(500), HALF))[False],
+    ),
     "in passes": lambda: streaming.scan_certificate([(Y, S)], BOUNDARY),
     "found in passes": lambda: certify(Y, S, streaming.scan_boundary([(Y, S)])),
     "both in passes": lambda: streaming.scan_certificate(

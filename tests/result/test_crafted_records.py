@@ -43,6 +43,7 @@ RECORDS = {
     "boundary of the paper": find_boundary(Y, S, curve="paper"),
     "boundary of one class": find_boundary(np.ones(360, int), S, rule=Floors(recall=0.7)),
     "boundary by costs of rows": find_boundary(Y, S, row_cost=1.0 + Y),
+    "boundary of floors": find_boundary(Y, S, rule=Floors(recall=0.7, specificity=0.6)),
     "zone": find_zone(Y, S),
     "zone by values": find_zone(Y, S, precision=0.5, npv=0.9),
     "zone of clusters": find_zone(Y, S, cluster=PATIENT, errors=0.2),
@@ -183,6 +184,11 @@ CRAFTED = {
     "counts below 0": ("boundary", {"wrong": [-3, 60]}),
     "no rows": ("boundary", {"n_samples": [0, 0], "wrong": [0, 0]}),
     "a plateau of NaN": ("boundary", {"plateau": ["NaN", "NaN"]}),
+    "a higher floor": (
+        "boundary of floors",
+        {"rule": Floors(recall=0.99, specificity=0.6).get_params() | {"name": "floors"}},
+    ),
+    "a guarantee at another threshold": ("boundary of floors", {"threshold": 9.0}),
     "no hashes": ("boundary", {"chosen_on": {"n_rows": [3, 3], "n_inside": [4, 0]}}),
     "a group twice": (
         "groups",

@@ -125,12 +125,27 @@ class Boundary(Record):
             require(is_rate, "errors", "be rates, or NaN for a class without rows", self.errors)
         low, high = self.plateau
         require(low <= high, "plateau", "be two numbers in order", self.plateau)
+        self._check_guarantee()
         is_width = 0.0 <= self.resolution < math.inf
         require(is_width, "resolution", "be finite and at least 0", self.resolution)
         require(self.scale in ("raw", "probability"), "scale", "be a scale", self.scale)
         if self.scale == "probability":
             rule = "be at most 1 on the scale of probabilities"
             require(self.threshold <= 1.0, "threshold", rule, self.threshold)
+
+    def _check_guarantee(self) -> None:
+        """Raise unless guaranteed floors fit the threshold and the bounds of the errors."""
+        if not self.guaranteed or not isinstance(self.rule, Floors):
+            return
+        low, high = self.plateau
+        is_within = low - self.resolution <= self.threshold <= high + self.resolution
+        rule = f"lie between {low:.6g} and {high:.6g} to guarantee floors"
+        require(is_within, "threshold", rule, self.threshold)
+        for error, floor in zip(
+            self.errors, (self.rule.specificity, self.rule.recall), strict=True
+        ):
+            is_met = floor is None or error <= 1.0 - floor + _ROUNDING
+            require(is_met, "errors", f"guarantee the floor {floor}", self.errors)
 
     @property
     def message(self) -> str:

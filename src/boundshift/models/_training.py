@@ -20,6 +20,7 @@ from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from boundshift._fingerprint import explain_training
 from boundshift._sklearn_internals import index_parameters, take_rows
 from boundshift._typing import BoolArray, FloatArray, IndexArray, Rows
 from boundshift._validation import find_distinct, order_labels
@@ -139,7 +140,8 @@ def _read_prefit(task: Task, claims: Claims) -> Trained:
         cluster = units.number if units.are_groups else None
         n_copies = units.n_copies
     found = _read_all(task, estimator, decide)
-    deciding = _record(task, found, "held-out", cluster=cluster, n_copies=n_copies)
+    origin: Origin = "training" if explain_training(estimator, task.X, task.y) else "held-out"
+    deciding = _record(task, found, origin, cluster=cluster, n_copies=n_copies)
     return Trained(deciding, Deployed(estimator, found.response, "it was trained before fit"))
 
 
