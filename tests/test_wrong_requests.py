@@ -143,7 +143,6 @@ WRONG = {
     # Weights and costs of rows.
     "negative weights": (lambda: ask(sample_weight=np.full(N, -1)), "got -1 and 59 more"),
     "weights of another length": (lambda: ask(sample_weight=[1]), "each of 60 rows"),
-    "weights that sum to 1": (lambda: ask(sample_weight=np.full(N, 1 / N)), "do not scale"),
     "weights for a promise": (
         lambda: ask(sample_weight=np.ones(N), curve="clopper-pearson"),
         "counts rows",

@@ -33,7 +33,10 @@ _PLACES = 20_001
 
 
 def tolerant_threshold(sample: ScoreSample) -> float:
-    """Return the threshold within the tolerance that has the fewest errors of the larger class."""
+    """Return the threshold with the fewest errors of the larger class, up to half a row.
+
+    It is looked for from the best one on, as long as the G-mean stays within the tolerance.
+    """
     low, high = sample.extremes
     places = np.linspace(low - sample.spread / 16, high + sample.spread / 16, _PLACES)
     scores = np.unique(np.concatenate([scores.value for scores in sample.classes]))
@@ -42,9 +45,16 @@ def tolerant_threshold(sample: ScoreSample) -> float:
     g_mean = np.sqrt((1 - negative) * (1 - positive))
     n, p = sample.n_samples
     allowed = TOLERANCE * (1 - min(n, p) / max(n, p))
-    is_near = g_mean >= g_mean.max() - allowed
-    errors = np.where(is_near, negative if n > p else positive, np.inf)
-    return sample.to_threshold(float(places[int(np.argmin(errors))]))
+    best = int(g_mean.argmax())
+    larger = negative if n > p else positive
+    ahead = slice(best, None) if n > p else slice(best, None, -1)
+    is_far = np.append(g_mean[ahead] < g_mean.max() - allowed, True)
+    last = best + (1 if n > p else -1) * (int(is_far.argmax()) - 1)
+    # Of the places from the best to the last, the first with as few errors as that one.
+    way = np.arange(best, last + (1 if n > p else -1), 1 if n > p else -1)
+    rows = max(n, p)
+    is_enough = larger[way] * rows <= larger[last] * rows + 0.5
+    return sample.to_threshold(float(places[way[int(is_enough.argmax())]]))
 
 
 def judge(name: str, model: str, rare: int, seed: int) -> dict[str, float]:

@@ -14,7 +14,7 @@ from boundshift._scores import Scale, ScoreSample
 from boundshift._search import Found, best_gap, gap_edges, middle_of_gap
 from boundshift._status import Status
 from boundshift._typing import FloatArray
-from boundshift._validation import are_signs, as_row_cost, as_rows, own_cost
+from boundshift._validation import as_row_cost, as_rows, own_cost
 from boundshift.curves import Blend, ClopperPearson, CountCurve, Empirical, ErrorCurve, as_curve
 from boundshift.curves._base import Solution, status_of
 from boundshift.curves._clusters import Betting, order_clusters
@@ -170,7 +170,6 @@ def decide(
     sample = sample.on_scale(scale)
     if not all(sample.n_samples):
         return _record(_solve_one_class(sample, curve, rule), sample, curve, rule, given)
-    _check_direction(sample, rule)
     return solve(sample, curve, rule, given)
 
 
@@ -244,7 +243,6 @@ def decide_by_row(
     cost = own_cost(as_row_cost(row_cost, len(scores)), is_positive)
     given = ScoreSample.from_rows(is_positive, scores, labels)
     sample = given.on_scale(scale)
-    _check_direction(sample, Cost())
     # In units of the mean cost the rows' costs are weights, whose sum is least.
     unit = float(cost.mean())
     weighted = ScoreSample.from_rows(is_positive, scores, labels, cost / unit).on_scale(scale)
@@ -280,22 +278,8 @@ def decide_by_cluster(
     given = ScoreSample.from_rows(is_positive, scores, labels)
     sample = given.on_scale(scale)
     clusters = order_clusters(is_positive, scores, cluster)
-    _check_direction(sample, rule)
     curve = Betting(rule.level)
     return _record(curve.solve_clusters(sample, rule, clusters), sample, curve, rule, given)
-
-
-def _check_direction(sample: ScoreSample, rule: Rule) -> None:
-    """Raise if a rule for one of two named classes gets scores that point to the other one."""
-    if rule.symmetric or are_signs(sample.labels) or not sample.is_reversed:
-        return
-    low, high = (sample.to_units(c.median) for c in sample.classes)
-    raise InvalidInputError(
-        f"`y_score` must be higher for the positive class {sample.labels[1]!r} where the rule "
-        f"{rule.name!r} does not treat classes alike, got a median of {high:.4g} against "
-        f"{low:.4g} of {sample.labels[0]!r}. Scores of scikit-learn point to the greater label: "
-        "pass -y_score (1 - p for a probability p), or the other label as pos_label."
-    )
 
 
 def _record(

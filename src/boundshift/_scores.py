@@ -475,6 +475,13 @@ class ScoreSample:
         high = self.log_odds.to_threshold(float(np.nextafter(high, -math.inf)))
         return settle(threshold, low, float(np.nextafter(high, math.inf)))
 
+    def magnified(self, factor: float) -> ScoreSample:
+        """Return the sample with all scores multiplied by a positive number."""
+        classes = [replace(scores, value=scores.value * factor) for scores in self.classes]
+        return replace(
+            self, negative=classes[0], positive=classes[1], given_atoms=self.atoms * factor
+        )
+
     def mirrored(self) -> ScoreSample:
         return ScoreSample(self.positive.mirrored(), self.negative.mirrored(), self.labels[::-1])
 

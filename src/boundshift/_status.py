@@ -50,8 +50,9 @@ class Status(StrEnum):
     )
     CHANCE = (
         "CHANCE",
-        "The positive class has no higher scores, neither by median nor by mean, so this "
-        "boundary may be no better than chance. Train a model that separates the classes.",
+        "These rows do not show that the positive class has the higher scores: the 95% interval of "
+        "the area under the ROC curve includes 0.5. The threshold may be no better than chance. "
+        "Use more labelled rows, or a model that separates the classes better.",
     )
     HARD_LABELS = (
         "HARD_LABELS",

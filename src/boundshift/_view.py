@@ -8,9 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
 from scipy.special import expit, logit
-from scipy.stats import norm
 
 from boundshift._boundary import choose_claims, decide
 from boundshift._promises.certify import read_threshold
@@ -27,7 +25,6 @@ from boundshift.rules import Rule
 
 _FENCE, _MARGIN = 6.0, 0.03
 _NEAR_ZERO = 1e-7  # log-odds of a probability of exactly 0 or 1 stop here
-_TINY = 1e-12  # an area of exactly 0 or 1 has no variance
 _COARSE = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.5)
 _FINE = (*_COARSE, 0.002, 0.005, 0.02, 0.05, 0.2, 0.3, 0.4)
 
@@ -107,35 +104,6 @@ def error_band(wrong: ArrayLike, n: ArrayLike, confidence: float) -> Band:
 def metrics_at(sample: ScoreSample, threshold: float) -> dict[str, float]:
     above = np.concatenate(class_scores(sample)) > threshold
     return binary_metrics(np.repeat([0, 1], sample.n_samples), above.astype(np.int64))
-
-
-def area_under_curve(sample: ScoreSample) -> float:
-    """Return how often a positive row outscores a negative one, ties counted half."""
-    negative, positive = class_scores(sample)
-    ranks = (np.searchsorted(negative, positive, side=side).mean() for side in ("left", "right"))
-    return float(sum(ranks) / 2 / len(negative))
-
-
-def auc_interval(
-    auc: float, n_negative: float, n_positive: float, confidence: float
-) -> tuple[float, float]:
-    """Return Newcombe's two-sided interval of an area under the curve.
-
-    It inverts a score test with the variance of Hanley and McNeil (Newcombe 2006, Statistics in
-    Medicine 25, method 5). At 0.5 this is the variance of the Mann-Whitney test, so the interval
-    leaves out 0.5 if and only if that test rejects chance. Numbers of rows may be effective ones.
-    """
-    z = float(norm.isf((1.0 - confidence) / 2))
-    pairs = n_negative * n_positive
-    extra = (n_negative + n_positive) / 2 - 1
-
-    def excess(area: float) -> float:
-        shape = 1 + extra * ((1 - area) / (2 - area) + area / (1 + area))
-        return abs(auc - area) - z * float(np.sqrt(area * (1 - area) * shape / pairs))
-
-    low = float(brentq(excess, 0.0, min(auc, 1 - _TINY))) if auc > 0 else 0.0
-    high = float(brentq(excess, max(auc, _TINY), 1.0)) if auc < 1 else 1.0
-    return low, high
 
 
 def assume_own_threshold(sample: ScoreSample) -> float | None:

@@ -26,6 +26,7 @@ ROOMS = [
     "_writing",
     "_fingerprint",
     "_scores",
+    "_ranking",
     "rules",
     "_search",
     "curves",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boundshift._ranking import Ranking, find_ranking
 from boundshift._scores import ScoreSample, refuse_weights
 from boundshift._search import ErrorsAt, Found, best_gap, best_gap_smooth, minimum_on_line
 from boundshift._status import Status
@@ -31,6 +32,11 @@ from boundshift.rules._guarantee import Guarantee
 
 if TYPE_CHECKING:
     from boundshift.curves._paper import SupportGeometry
+
+
+# Fractions of a smaller spread may be 0, so such scores are multiplied by a power of two.
+_LEAST_SPREAD = 1e-280
+_MAGNIFIED = 2.0**600
 
 
 class Claim(Enum):
@@ -134,11 +140,12 @@ class ErrorCurve(Settings, ABC):
 
 def status_of(sample: ScoreSample) -> Status:
     """Return the status of a boundary that was found on this sample."""
-    negative, positive = sample.negative, sample.positive
-    if negative.median == positive.median and positive.mean <= negative.mean:
+    ranking = find_ranking(sample)
+    if ranking is Ranking.CHANCE:
         return Status.CHANCE
-    if sample.is_reversed:
+    if ranking is Ranking.REVERSED:
         return Status.REVERSED
+    negative, positive = sample.classes
     low, high = sample.extremes
     are_two = all(c.count_at_most(low) == c.count_below(high) for c in (negative, positive))
     if are_two and low < high and (negative.maximum == high or positive.minimum == low):
@@ -345,6 +352,13 @@ class PairCurve(ErrorCurve):
         return None
 
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
+        if 0.0 < sample.spread < _LEAST_SPREAD:
+            magnified = self._search(sample.magnified(_MAGNIFIED), rule)
+            low, high = magnified.plateau
+            return magnified._replace(
+                threshold=magnified.threshold / _MAGNIFIED,
+                plateau=(low / _MAGNIFIED, high / _MAGNIFIED),
+            )
         errors = self.errors(sample)
         if len(sample.atoms):
             return best_gap_smooth(errors, rule, sample)

@@ -11,10 +11,11 @@ import numpy as np
 
 from boundshift._promises.certificate import Certificate
 from boundshift._promises.planning import rows_needed
+from boundshift._ranking import area_under_curve, auc_interval
 from boundshift._result.boundary import Boundary
 from boundshift._status import QUIET, Status
 from boundshift._typing import BoolArray, FloatArray
-from boundshift._view import area_under_curve, auc_interval, error_band, least_balanced_error
+from boundshift._view import error_band, least_balanced_error
 from boundshift.exceptions import InvalidInputError
 from boundshift.report._evidence import Evidence
 from boundshift.report._goal import Aim, Floor, Goal, State, judge_goal, keeps, rates_at

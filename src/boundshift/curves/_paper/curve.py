@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from boundshift._ranking import Ranking, find_ranking
 from boundshift._scores import ScoreSample, refuse_weights
 from boundshift._search import ErrorsAt, Found
 from boundshift._status import Status
@@ -241,7 +242,9 @@ class SupportRadius(ErrorCurve):
         geometry = self._describe(problem, level, optimum.u, direction)
         if sample.is_reversed:
             found = Found(threshold, (threshold, threshold), (1.0, 1.0), 2.0)
-            return Solution(found, Status.REVERSED, geometry=geometry)
+            is_shown = find_ranking(sample) is Ranking.REVERSED
+            status = Status.REVERSED if is_shown else Status.CHANCE
+            return Solution(found, status, geometry=geometry)
         removed = np.array(geometry.slack) / problem.n_samples
         errors = np.minimum(1.0, class_error(level.n, geometry.deltas) + removed)
         found = Found(threshold, (threshold, threshold), _pair(errors), optimum.loss)
