@@ -57,7 +57,7 @@ def test_a_boundary_remembers_the_rows_of_its_group(rows, scale):
 
 def test_without_shrinkage_each_group_decides_by_its_own_rows(rows):
     y, s, by = rows
-    found = find_boundaries(y, s, by, rows=0)
+    found = find_boundaries(y, s, by, prior_rows=0)
     for group in "abc":
         own = find_boundary(y[by == group], s[by == group])
         assert found[group].threshold == pytest.approx(own.threshold)
@@ -66,7 +66,7 @@ def test_without_shrinkage_each_group_decides_by_its_own_rows(rows):
 def test_claims_are_the_mixed_curves_and_no_other_cut_is_better(rows):
     y, s, by = rows
     for curve in (Smoothed(), Empirical()):
-        found = find_boundaries(y, s, by, curve=curve, rule="sum", rows=30)
+        found = find_boundaries(y, s, by, curve=curve, rule="sum", prior_rows=30)
         everyone = curve.errors(ScoreSample.from_labels(y, s))
         at = np.linspace(-3, 5, 4001)
         for group in "abc":
@@ -152,8 +152,8 @@ def test_probabilities_are_decided_on_their_log_odds(rows, curve, m):
     odds[2] = s[inside].max() + np.log(2)
     with np.errstate(over="ignore"):
         p = 1 / (1 + np.exp(-s))
-    found = find_boundaries(y, p, by, curve=curve, rows=m)
-    expected = find_boundaries(y, odds, by, curve=curve, rows=m, scale="raw")
+    found = find_boundaries(y, p, by, curve=curve, prior_rows=m)
+    expected = find_boundaries(y, odds, by, curve=curve, prior_rows=m, scale="raw")
     assert {b.scale for b in found.values()} == {"probability"}
     for group, boundary in found.items():
         assert boundary.threshold == pytest.approx(expit(expected[group].threshold), rel=1e-6)
@@ -164,8 +164,8 @@ def test_probabilities_are_decided_on_their_log_odds(rows, curve, m):
 def test_all_rows_say_whether_scores_are_probabilities(rows):
     y, s, by = rows
     s = np.where(by == "a", s, expit(s))
-    found = find_boundaries(y, s, by, rows=0)
-    assert found == find_boundaries(y, s, by, rows=0, scale="raw")
+    found = find_boundaries(y, s, by, prior_rows=0)
+    assert found == find_boundaries(y, s, by, prior_rows=0, scale="raw")
     with pytest.raises(InvalidInputError, match="scale='probability'"):
         find_boundaries(y, s, by, scale="probability")
 
@@ -180,7 +180,7 @@ def test_shrinkage_makes_small_groups_err_less():
         by, y = np.repeat(list(centres), 30), np.tile([0, 0, 0, 0, 1], 36)
         s = rng.normal(size=180) + 2 * y + np.array([centres[group] for group in by])
         for rows, seen in loss.items():
-            found = find_boundaries(y, s, by, curve="smoothed", rule="sum", rows=rows)
+            found = find_boundaries(y, s, by, curve="smoothed", rule="sum", prior_rows=rows)
             for group, boundary in found.items():
                 t = boundary.threshold - centres[group]
                 seen.append((norm.sf(t) + norm.cdf(t - 2)) / 2)

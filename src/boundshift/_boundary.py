@@ -14,7 +14,8 @@ from boundshift._scores import Scale, ScoreSample
 from boundshift._search import Found, best_gap, gap_edges, middle_of_gap
 from boundshift._status import Status
 from boundshift._typing import FloatArray
-from boundshift._validation import as_row_cost, as_rows, own_cost
+from boundshift._validation import as_row_cost, as_rows, name_remedy, own_cost
+from boundshift.curves import NAMED as NAMED_CURVES
 from boundshift.curves import Blend, ClopperPearson, CountCurve, Empirical, ErrorCurve, as_curve
 from boundshift.curves._base import Solution, status_of
 from boundshift.curves._clusters import Betting, order_clusters
@@ -24,6 +25,7 @@ from boundshift.rules import Cost, Floors, Rule, Sum, as_rule
 from boundshift.rules._guarantee import Guarantee
 
 
+@name_remedy(scoring="Use `rule`: a name such as 'f1', or Metric(scorer).")
 def find_boundary(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -36,7 +38,7 @@ def find_boundary(
     scale: Scale = "auto",
     cluster: ArrayLike | None = None,
 ) -> Boundary:
-    r"""Find the decision boundary at which a rule on class-wise error curves is least.
+    r"""Find the threshold that optimises a rule.
 
     Parameters
     ----------
@@ -52,12 +54,13 @@ def find_boundary(
         an object from :mod:`boundshift.curves`. None is "clopper-pearson" for floors that are
         promised, "empirical" for floors that are counted, else "blend".
     rule : str or Rule, default=None
-        How the two claims become one number: "g-mean", "sum", "minimax", "cost", or an object
-        from :mod:`boundshift.rules`, such as ``Cost(false_negative=20)`` or
-        ``Floors(recall=0.9)``. None is the curve's own: "sum" for the paper's, else "g-mean".
+        How the two claims become one number: "g-mean", "balanced_accuracy", "minimax", "cost", or
+        an object from :mod:`boundshift.rules`, such as ``Cost(false_negative=20)`` or
+        ``Floors(recall=0.9)``. None is the curve's own: "balanced_accuracy" for the paper's, which
+        calls it "sum", else "g-mean".
     pos_label : label, default=None
-        The positive class. None takes the greater label, to which scores of scikit-learn point.
-        Words need it where the rule is not symmetric in the classes.
+        The positive class. It may be left out for labels 0 and 1, -1 and 1, and booleans, whose
+        greater one is positive; all others need it, as in scikit-learn's metrics.
     sample_weight : array-like of shape (n_samples,), default=None
         Importance of each row, such as one over the probability with which it was sampled.
         Only the ratios matter; rows of weight 0 are left out. Curves that smooth take as many
@@ -127,12 +130,12 @@ def find_boundary(
             y_true,
             y_score,
             pos_label,
-            symmetric=rule.symmetric,
+            symmetric=False,
             sample_weight=sample_weight,
             one_class=isinstance(rule, Floors),
         )
         boundary = decide(sample, curve, rule, scale)
-    warn_of(boundary, stacklevel=3)
+    warn_of(boundary, stacklevel=4)
     return boundary
 
 
@@ -140,6 +143,11 @@ def choose_claims(
     curve: str | ErrorCurve | None = None, rule: str | Rule | None = None
 ) -> tuple[ErrorCurve, Rule]:
     """Return the curve and the rule, each the default for the other where none is named."""
+    if isinstance(rule, str) and rule in NAMED_CURVES:
+        raise InvalidInputError(
+            f"`rule` must be a rule or the name of one, but {rule!r} is an error curve. Use "
+            f"curve={rule!r}."
+        )
     chosen = rule if rule is None or isinstance(rule, Rule) else as_rule(rule)
     claims: ErrorCurve
     if isinstance(curve, ErrorCurve):

@@ -44,7 +44,7 @@ class GroupBoundaries(Record, Mapping[Any, Boundary]):
         From each group to its boundary, with the errors among the group's rows.
     common : Boundary
         Of all rows together.
-    rows : float
+    prior_rows : float
         Rows of a class at which a group's own rows and all rows have equal weight; 0 if nothing
         was shrunk.
 
@@ -59,13 +59,18 @@ class GroupBoundaries(Record, Mapping[Any, Boundary]):
 
     boundaries: dict[Any, Boundary]
     common: Boundary
-    rows: float
+    prior_rows: float
 
     _format: ClassVar[str] = "boundshift.groups"
 
     def _check_values(self) -> None:
         """Raise if values that were read are impossible or contradict each other."""
-        require(0.0 <= self.rows < math.inf, "rows", "be finite and at least 0", self.rows)
+        require(
+            0.0 <= self.prior_rows < math.inf,
+            "prior_rows",
+            "be finite and at least 0",
+            self.prior_rows,
+        )
         for boundary in self.boundaries.values():
             is_alike = boundary.labels == self.common.labels
             rule = "have the labels of the common boundary in every group"
@@ -150,7 +155,7 @@ def find_boundaries(
     curve: str | ErrorCurve | None = None,
     rule: str | Rule | None = None,
     pos_label: object = None,
-    rows: float = 20.0,
+    prior_rows: float = 20.0,
     scale: Scale = "auto",
 ) -> GroupBoundaries:
     r"""Find a boundary for each group of rows: each site, each device, each sex.
@@ -168,7 +173,7 @@ def find_boundaries(
         The group of each row; none may be missing.
     curve, rule, pos_label
         As in :func:`~boundshift.find_boundary`.
-    rows : float, default=20
+    prior_rows : float, default=20
         The number m of rows of a class at which the group's own rows and all rows have equal
         weight; 0 does not shrink. Guaranteed floors, caps on flagged rows and the paper's method
         are never shrunk: they must hold for the group's own rows.
@@ -207,11 +212,11 @@ def find_boundaries(
     {'small': 1.7, 'large': 0.9}
     """
     curve, rule = choose_claims(curve, rule)
-    weight = as_positive("rows", rows, "Use 20, or 0 for no shrinkage.", zero=True)
+    weight = as_positive("prior_rows", prior_rows, "Use 20, or 0 for no shrinkage.", zero=True)
     is_capped = isinstance(rule, Floors) and rule.flagged is not None
     if is_capped or isinstance(curve, ConfidenceCurve | SupportRadius):
         weight = 0.0
-    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=rule.symmetric)
+    is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=False)
     groups, codes = _encode(_as_groups(by, len(scores)))
     everyone = ScoreSample.from_rows(is_positive, scores, labels).on_scale(scale)
     common = decide(everyone, curve, rule)
@@ -304,7 +309,7 @@ class _Shrunk(ErrorCurve):
 
     own: ErrorCurve
     everyone: ScoreSample
-    rows: float
+    prior_rows: float
 
     @cached_property
     def _common_errors(self) -> ErrorsAt:
@@ -321,11 +326,14 @@ class _Shrunk(ErrorCurve):
     def prevalence(self, sample: ScoreSample) -> float:
         """Return the proportion of positives in a group, shrunk towards that of all rows."""
         common = self.everyone.positive.n / sum(self.everyone.n_samples)
-        return float((sample.positive.n + self.rows * common) / (sum(sample.n_samples) + self.rows))
+        positives = sample.positive.n + self.prior_rows * common
+        return float(positives / (sum(sample.n_samples) + self.prior_rows))
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
         """Return the function from boundaries to the claimed error rates (negative, positive)."""
-        return shrunk(self.own.errors(sample), self._common_errors, sample.n_samples, self.rows)
+        return shrunk(
+            self.own.errors(sample), self._common_errors, sample.n_samples, self.prior_rows
+        )
 
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
         has_atoms = isinstance(self.own, PairCurve) and len(self.everyone.atoms) > 0

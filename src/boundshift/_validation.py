@@ -9,7 +9,8 @@ import difflib
 import math
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from boundshift.exceptions import InvalidInputError
 
 _T = TypeVar("_T")
+_P = ParamSpec("_P")
 
 MOST_COST = 1e100  # sums of costs up to this size do not overflow
 _SCORES = "Pass the decision function or the probability of the positive class, as `proba[:, 1]`."
@@ -58,6 +60,25 @@ def as_object(
     raise InvalidInputError(
         f"`{argument}` must be a {kind.__name__} or one of {names}, got {given!r}.{remedy}"
     )
+
+
+def name_remedy(**remedies: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
+    """Return a decorator for functions whose arguments other libraries call by other names."""
+
+    def decorate(function: Callable[_P, _T]) -> Callable[_P, _T]:
+        @wraps(function)
+        def checked(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+            for name, remedy in remedies.items():
+                if name in kwargs:
+                    raise InvalidInputError(
+                        f"`{name}` is no argument of {function.__name__}, but it is "
+                        f"{kwargs[name]!r}. {remedy}"
+                    )
+            return function(*args, **kwargs)
+
+        return checked
+
+    return decorate
 
 
 def is_finite(value: object) -> bool:
@@ -306,10 +327,15 @@ def order_labels(
     if counts is not None and counts[low] != counts[high]:
         return (low, high) if counts[high] < counts[low] else (high, low)
     if not symmetric:
-        why = "scores alone do not say" if counts is None else "both are equally frequent"
+        reason = (
+            "Scores do not tell"
+            if counts is None
+            else "Both are equally frequent, so the rows do not tell"
+        )
         raise InvalidInputError(
-            f"`pos_label` must name the positive class where {low!r} and {high!r} are not treated "
-            f"alike, got None: {why} which one is meant. Use pos_label={high!r}, for example."
+            "`pos_label` must name the positive class unless the labels are 0 and 1, -1 and 1 or "
+            f"booleans, but they are {low!r} and {high!r}. {reason} which one is positive. Use "
+            f"pos_label={high!r}, for example."
         )
     return low, high
 

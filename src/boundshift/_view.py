@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
-from boundshift._boundary import choose_claims, decide
+from boundshift._boundary import decide
 from boundshift._promises.certify import read_threshold
 from boundshift._result.boundary import Boundary, warn_of
 from boundshift._scores import ScoreSample, check_finite
@@ -43,8 +43,7 @@ def settle_boundary(
     A given boundary has its own labels, curve and rule.
     """
     if boundary is None:
-        symmetric = choose_claims(curve, rule)[1].symmetric
-        sample = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=symmetric)
+        sample = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=False)
         boundary = decide(sample, curve, rule, "auto")
         warn_of(boundary, stacklevel=4)
         return boundary, sample

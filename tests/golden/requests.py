@@ -296,7 +296,7 @@ def _groups() -> Iterator[Request]:
     for seed, (curve, rule), rows in product(range(10), cases, (0.0, 20.0)):
         y, s = (draw, draw_probabilities)[seed % 2](seed)
         by = np.random.default_rng([11, seed]).choice(["a", "b"], len(y), p=[0.7, 0.3])
-        given = {"curve": curve, "rule": rule, "rows": rows}
+        given = {"curve": curve, "rule": rule, "prior_rows": rows}
         ask = partial(find_boundaries, y, s, by, **given)
         name = f"groups/{seed}/{curve}/{rule}/{rows}"
         yield name, lambda ask=ask: _of_groups(ask()), float(np.ptp(s))

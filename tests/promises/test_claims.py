@@ -15,7 +15,7 @@ RUNS, CONFIDENCE = 200, 0.8
 RULES = [
     Sum(),
     GMean(),
-    GMean(tolerance=0),
+    GMean(),
     Minimax(),
     Cost(false_negative=5),
     FBeta(),

@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
 from boundshift import BoundShiftClassifier, Cost, Floors, InvalidInputError, find_boundary
-from boundshift._view import auc_interval
+from boundshift._ranking import auc_interval
 from boundshift.report import Doubt, Report, RowDetails, collect_facts
 from tests.report.problems import NAMES, amounts, clopper_pearson, rows
 

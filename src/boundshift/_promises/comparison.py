@@ -120,9 +120,9 @@ def compare_boundaries(
         Of each interval.
     cost : Cost, default=None
         What errors cost. None takes the rule of the boundaries, which must agree: a Cost as it
-        is, and for "sum", "g-mean" and "minimax" the balanced error, half the sum of both error
-        rates. Its prevalence is taken as known; with none, the rows must be a random sample, and
-        the interval includes the uncertainty of their prevalence.
+        is, and for "balanced_accuracy", "g-mean" and "minimax" the balanced error, half the sum of
+        both error rates. Its prevalence is taken as known; with none, the rows must be a random
+        sample, and the interval includes the uncertainty of their prevalence.
     pos_label : label, default=None
         As in :func:`~boundshift.certify`.
 

@@ -84,8 +84,8 @@ def estimate_prevalence(
     confidence : float, default=0.95
         Of the interval.
     threshold : float or Boundary, default=None
-        The deployed boundary. None chooses the one of the rule "sum" on the labelled rows. The
-        interval is wider if the labelled rows chose the boundary.
+        The deployed boundary. None chooses the one of the rule "balanced_accuracy" on the labelled
+        rows. The interval is wider if the labelled rows chose the boundary.
     pos_label : label, default=None
         As in :func:`~boundshift.certify`.
 
@@ -127,7 +127,7 @@ def estimate_prevalence(
         is_chosen = have_chosen(boundary, scores, is_positive)
         boundary._check_scale(new, name="y_score_new")
     if threshold is None:
-        threshold = find_boundary(is_positive, scores, rule="sum").threshold
+        threshold = find_boundary(is_positive, scores, rule="balanced_accuracy").threshold
     negative = scores[~is_positive]
     positive = scores[is_positive]
     false_alarms = _Rate.above(threshold, negative, delta / 6, is_chosen)

@@ -369,7 +369,7 @@ class Boundary(Record):
         claimed error           0.007588     0.0006267
         loss                    0.004113
         Rows that decided: recall 1, precision 1, F1 1, flagged 28.57%
-        By Blend(rows=10.0) and GMean(). An estimate of the error, not ... on it.
+        By Blend(prior_rows=10.0) and GMean(). An estimate of the error, not ... on it.
         """
         return summary_text(self)
 

@@ -41,7 +41,7 @@ class Record:
     >>> boundary = boundshift.find_boundary(["a", "a", "a", "b", "b"], [0, 1, 2, 5, 6])
     >>> stored = boundary.to_dict()
     >>> stored["format"], stored["version"], stored["labels"], stored["curve"]
-    ('boundshift.boundary', 2, ['a', 'b'], {'name': 'blend', 'rows': 10.0})
+    ('boundshift.boundary', 2, ['a', 'b'], {'name': 'blend', 'prior_rows': 10.0})
     >>> boundshift.Boundary.from_json(boundary.to_json()) == boundary
     True
     """

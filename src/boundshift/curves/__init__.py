@@ -25,6 +25,9 @@ from boundshift.curves._base import (
 )
 from boundshift.curves._paper import SLSQP, Exact, SupportRadius
 from boundshift.curves._smooth import Blend, Logistic, Smoothed
+from boundshift.exceptions import InvalidInputError
+from boundshift.rules import NAMED as RULE_NAMES
+from boundshift.rules import Rule
 
 __all__ = [
     "CURVES", "SLSQP", "Blend", "Claim", "ClopperPearson", "CountCurve", "Empirical", "ErrorCurve",
@@ -53,4 +56,21 @@ def as_curve(curve: str | ErrorCurve) -> ErrorCurve:
     >>> as_curve("clopper-pearson")
     ClopperPearson(confidence=0.95)
     """
+    if isinstance(curve, Rule):
+        raise InvalidInputError(
+            f"`curve` must be an error curve or the name of one, but it is the rule {curve!r}. "
+            "Pass it as `rule`."
+        )
+    if isinstance(curve, str) and curve in RULE_NAMES:
+        raise InvalidInputError(
+            f"`curve` must be an error curve or the name of one, but {curve!r} is a rule. Use "
+            f"rule={curve!r}."
+        )
+    if callable(curve) and not isinstance(curve, type):
+        name = getattr(curve, "__name__", "function")
+        raise InvalidInputError(
+            f"`curve` must be an error curve or the name of one, but it is the function {name}. "
+            "Use rule=Metric(function) for a metric. A curve of your own is a class derived from "
+            "CountCurve or PairCurve."
+        )
     return as_object("curve", curve, ErrorCurve, NAMED)

@@ -256,8 +256,8 @@ class Blend(Logistic):
 
     Parameters
     ----------
-    rows : float, default=10
-        The number m of rows at which both have equal weight.
+    prior_rows : float, default=10
+        The number m of rows at which both have equal weight: the calibration counts as so many.
 
     Examples
     --------
@@ -270,27 +270,31 @@ class Blend(Logistic):
 
     name = "blend"
 
-    rows: float = 10.0
+    prior_rows: float = 10.0
 
     def __post_init__(self) -> None:
-        rows = as_positive("rows", self.rows, "Use 10, or 0 for the smoothed curve.", zero=True)
-        object.__setattr__(self, "rows", rows)
+        remedy = "Use 10, or 0 for the smoothed curve."
+        prior_rows = as_positive("prior_rows", self.prior_rows, remedy, zero=True)
+        object.__setattr__(self, "prior_rows", prior_rows)
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
         """Return the function from boundaries to the claimed error rates (negative, positive)."""
         own, pooled = Smoothed().errors(sample), super().errors(sample)
         sizes = (sample.negative.effective_n, sample.positive.effective_n)
-        return shrunk(own, pooled, sizes, self.rows)
+        return shrunk(own, pooled, sizes, self.prior_rows)
 
 
 def shrunk(
-    own: ErrorsAt, pooled: ErrorsAt, n_samples: tuple[float, float], rows: float
+    own: ErrorsAt, pooled: ErrorsAt, n_samples: tuple[float, float], prior_rows: float
 ) -> ErrorsAt:
     """Return a class's own errors, shrunk towards pooled ones as if these were of some rows."""
-    first, second = n_samples[0] / (n_samples[0] + rows), n_samples[1] / (n_samples[1] + rows)
+    weights = [n / (n + prior_rows) for n in n_samples]
 
     def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
-        (a, b), (c, d) = own(t), pooled(t)
-        return first * a + (1.0 - first) * c, second * b + (1.0 - second) * d
+        negative, positive = (
+            weight * of_own + (1.0 - weight) * of_all
+            for weight, of_own, of_all in zip(weights, own(t), pooled(t), strict=True)
+        )
+        return negative, positive
 
     return at

@@ -13,7 +13,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.rules._base import Rule
 from boundshift.rules._binary import MCC, Cost, FBeta, GMean, Kappa, Metric, Minimax, Sum
 from boundshift.rules._classes import ClassFloors, ClassRule, CostMatrix
-from boundshift.rules._floors import Floors
+from boundshift.rules._floors import FLOORS, Floors
 
 __all__ = [
     "MCC", "RULES", "ClassFloors", "ClassRule", "Cost", "CostMatrix", "FBeta", "Floors", "GMean",
@@ -22,7 +22,7 @@ __all__ = [
 
 NAMED: dict[str, Callable[[], Rule]] = {
     "g-mean": GMean,
-    "sum": Sum,
+    "balanced_accuracy": Sum,
     "minimax": Minimax,
     "cost": Cost,
     "f1": FBeta,
@@ -34,27 +34,28 @@ NAMED: dict[str, Callable[[], Rule]] = {
 _CLASSES: tuple[type[Rule], ...] = (
     ClassFloors, Cost, CostMatrix, FBeta, Floors, GMean, Kappa, MCC, Metric, Minimax, Sum
 )  # fmt: skip
-RULES: dict[str, type[Rule]] = {rule.name: rule for rule in _CLASSES}
-"""Name → class of every rule."""
+RULES: dict[str, type[Rule]] = {rule.name: rule for rule in _CLASSES} | {"sum": Sum}
+"""Name → class of every rule, and the name of the sum in older records."""
 
-# Other names of a rule: those of metrics and scorers in scikit-learn and imbalanced-learn.
+# Other names of a rule: the paper's, and those of metrics and scorers in scikit-learn and
+# imbalanced-learn.
 _OTHER_NAMES = {
     "g-mean": ("geometric_mean", "geometric_mean_score"),
-    "sum": ("balanced_accuracy", "balanced_accuracy_score", "youden", "informedness"),
+    "balanced_accuracy": ("sum", "balanced_accuracy_score", "youden", "informedness"),
     "cost": ("accuracy", "accuracy_score"),
     "f1": ("f1_score",),
     "mcc": ("matthews_corrcoef",),
     "kappa": ("cohen_kappa", "cohen_kappa_score"),
 }
 _KNOWN = NAMED | {other: NAMED[name] for name, names in _OTHER_NAMES.items() for other in names}
-# Rules that a name alone does not define.
+# What to write for rules that a name alone does not define.
 _NEEDS = {
-    "class-floors": "floors: pass ClassFloors(recall={'rare': 0.9}), for example",
-    "cost-matrix": "costs: pass CostMatrix(costs, labels)",
-    "floors": "a floor: pass Floors(recall=0.9), for example",
-    "f-beta": "a beta: pass FBeta(3), or use 'f1' or 'f2'",
-    "fbeta_score": "a beta: pass FBeta(3), or use 'f1' or 'f2'",
-    "metric": "a metric: pass Metric('jaccard'), for example",
+    "class-floors": "ClassFloors(recall={'rare': 0.9})",
+    "cost-matrix": "CostMatrix(costs, labels)",
+    "floors": "Floors(recall=0.9)",
+    "f-beta": "FBeta(3), or 'f1' or 'f2'",
+    "fbeta_score": "FBeta(3), or 'f1' or 'f2'",
+    "metric": "Metric('jaccard')",
 }
 
 
@@ -66,6 +67,35 @@ def as_rule(rule: str | Rule) -> Rule:
     >>> as_rule("g-mean"), as_rule("balanced_accuracy")
     (GMean(), Sum())
     """
-    if isinstance(rule, str) and rule in _NEEDS:
-        raise InvalidInputError(f"`rule` {rule!r} must have {_NEEDS[rule]}, got the name alone.")
+    if isinstance(rule, str) and rule not in _KNOWN:
+        remedy = _remedy_of_name(rule)
+        if remedy:
+            raise InvalidInputError(
+                f"`rule` must be a rule or the name of one, but it is {rule!r}. {remedy}"
+            )
+    if callable(rule) and not isinstance(rule, type):
+        name = getattr(rule, "__name__", "scorer")
+        raise InvalidInputError(
+            f"`rule` must be a rule or the name of one, but it is the function {name}. Use "
+            f"Metric({name}) from boundshift.rules, which maximises it."
+        )
     return as_object("rule", rule, Rule, _KNOWN)
+
+
+def _remedy_of_name(name: str) -> str:
+    """Return what to write instead of a name that alone defines no rule, or nothing."""
+    if name in _NEEDS:
+        return f"Use {_NEEDS[name]}, for example."
+    if name in FLOORS:
+        value = 0.1 if name == "flagged" else 0.9
+        return f"Use Floors({name}={value}), or then={name!r} to make it best beside another floor."
+    from sklearn.metrics import get_scorer, get_scorer_names
+
+    if name not in get_scorer_names():
+        return ""
+    if getattr(get_scorer(name), "_response_method", "predict") != "predict":
+        return (
+            "This metric judges a ranking or probabilities, so it is the same at every threshold. "
+            "Use a metric of predictions, such as 'f1' or 'balanced_accuracy'."
+        )
+    return f"Use Metric({name!r}) from boundshift.rules."

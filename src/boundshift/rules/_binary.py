@@ -56,7 +56,7 @@ class Sum(Rule):
     0.3
     """
 
-    name = "sum"
+    name = "balanced_accuracy"
     title = METRIC_TITLES["balanced_accuracy"]
     maximised = True
     symmetric = True

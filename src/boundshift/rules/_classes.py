@@ -177,7 +177,7 @@ class ClassFloors(ClassRule):
     ----------
     recall : mapping from labels to float
         Least recall of each class named.
-    then : {"g-mean", "sum", "minimax"}, default="g-mean"
+    then : {"g-mean", "balanced_accuracy", "minimax"}, default="g-mean"
         What to maximise among the biases that meet all floors: the geometric mean, the mean or
         the minimum of the recalls.
     confidence : float, default=0.95
@@ -208,7 +208,7 @@ class ClassFloors(ClassRule):
                     f"`recall[{label!r}]` must be below 1, got {floor!r}, which no number of rows "
                     f"can guarantee for a class. {remedy}"
                 )
-        as_choice("then", self.then, ("g-mean", "sum", "minimax"))
+        as_choice("then", self.then, ("g-mean", "balanced_accuracy", "sum", "minimax"))
         as_share("confidence", self.confidence)
 
     __repr__ = changed_repr
@@ -233,7 +233,7 @@ class ClassFloors(ClassRule):
         errors = losses[..., np.array(n_samples) > 0]
         if self.then == "minimax":
             return np.asarray(errors.max(axis=-1))
-        if self.then == "sum":
+        if self.then in ("balanced_accuracy", "sum"):
             return np.asarray(errors.mean(axis=-1))
         return np.asarray(-np.log(np.maximum(1.0 - errors, _LEAST_RIGHT)).mean(axis=-1))
 

@@ -86,7 +86,7 @@ def scan_boundary(
     """
     curve, rule = choose_claims(curve, rule)
     source = read(data, label, score, weight, element)
-    order = partial(order_labels, pos_label=pos_label, symmetric=rule.symmetric)
+    order = partial(order_labels, pos_label=pos_label, symmetric=False)
     boundary = decide_source(source, curve, rule, order, scale, progress)
     warn_of(boundary, stacklevel=3)
     return boundary
