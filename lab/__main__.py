@@ -23,7 +23,7 @@ FUNCTIONS = {
     "suite": "lab.suite.run:run_suite",
 }
 # Said here, so that the demo needs no more than it imports.
-SCALE = ("files", "parquet", "command", "duckdb", "polars", "dask", "spark", "scaling", "page")
+SCALE = ("parquet", "duckdb", "polars", "dask", "spark", "merge", "command", "page")
 PROBLEMS = ("synthetic", "pima", "breast-cancer", "hepatitis", "heart", "mimic", "all")
 MODELS = ("logistic", "svm", "mlp", "forest", "boosting")
 RARE = (0, 5, 10, 20, 50, 100, 200)

@@ -12,10 +12,13 @@ scores as that of the same rows in memory, or within the ``resolution`` that it 
 | Dask frames | Dask | ``dask`` |
 | Spark frames | PySpark | ``spark`` |
 
-The data is read more than once, and every pass must see the same rows: give a function that makes
-the chunks again, not a generator, and persist a frame whose rows are drawn at random.
+A `Tally` is what one pass counts. It is added, stored, written as SQL and decided on.
+
+The data may be read more than once, and every pass must see the same rows: give a function that
+makes the chunks again, not a generator, and persist a frame whose rows are drawn at random.
 """
 
+from boundshift.streaming._public import Tally, tally_sql
 from boundshift.streaming._scan import scan_boundary, scan_certificate, scan_zone
 
-__all__ = ["scan_boundary", "scan_certificate", "scan_zone"]
+__all__ = ["Tally", "scan_boundary", "scan_certificate", "scan_zone", "tally_sql"]

@@ -30,6 +30,9 @@ INFINITE_BIN = MISSING_BIN - 1
 BAD_WEIGHT_BIN = MISSING_BIN - 2
 """Bins of rows that cannot be used."""
 
+REFINED_BIN = BAD_WEIGHT_BIN - 1
+"""Of a part of a bin that was looked into. Such parts are told apart by their scores."""
+
 BIN_BITS = 28
 """Bits that hold every bin, so that an index of a range fits above them."""
 
@@ -45,6 +48,23 @@ def bins_of(scores: FloatArray) -> IntArray:
     signed[is_near_one] += _NEAR_ONE
     signed[scores == 0.0] = 0
     return np.asarray(signed)
+
+
+def edges_of(score: float) -> tuple[float, float]:
+    """Return the thresholds just below and just above all scores of a bin, whoever counts them.
+
+    A threshold is not above the scores that equal it.
+    """
+    is_near_one = 0.5 < score < 1.0
+    distance = np.float64(1.0 - score if is_near_one else abs(score))
+    step = np.int64(1) << (_MANTISSA_BITS - _BITS)
+    near = (distance.view(np.int64) // step * step).view(np.float64)
+    far = (near.view(np.int64) + step).view(np.float64)
+    if is_near_one:
+        return float(1.0 - far), float(1.0 - near)
+    if score < 0.0:
+        return -float(far), -float(near)
+    return float(np.nextafter(near, -np.inf)), float(np.nextafter(far, -np.inf))
 
 
 def bin_columns(score: str, double: str, integer: str) -> dict[str, str]:

@@ -123,12 +123,9 @@ def _classes_of(rows: Chunk, counts: Counts) -> list[tuple[object, BoolArray]]:
         present, missing = rows.distinct()
         counts.add_fault("y_true", "missing", rows.location, missing)
         for label in present[:_MOST_LABELS] if len(counts.labels) <= 2 else ():
-            counts.add(label, ClassTally.of_sorted(*_NO_ROWS))
+            counts.add(label, ClassTally.empty())
         masks = [rows.has(label) for label in counts.labels]
     return list(zip(counts.labels, masks, strict=True))
-
-
-_NO_ROWS = (np.empty(0, dtype=np.int64), np.empty(0))
 
 
 def _with_usable_weights(chunk: Chunk, counts: Counts) -> Chunk:

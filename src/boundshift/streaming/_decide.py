@@ -26,6 +26,7 @@ from boundshift._typing import BoolArray, FloatArray, IntArray
 from boundshift.curves import CountCurve, ErrorCurve, PairCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors, Rule
+from boundshift.streaming._bins import edges_of
 from boundshift.streaming._floors import doubtful_floors
 from boundshift.streaming._joint import JointBins
 from boundshift.streaming._looks import Passes
@@ -124,12 +125,21 @@ def _resolution(bins: JointBins, decide_sample: Decide, boundary: Boundary) -> f
 
 
 def _between_bins(bins: JointBins, boundary: Boundary) -> Boundary:
-    """Move a threshold out of an open bin, to the nearer end."""
+    """Move a threshold out of an open bin, to the nearer edge.
+
+    Every tally has this edge, so that rows can be counted there in any other tally, too.
+    """
     holder = np.flatnonzero(bins.holding(boundary.threshold))
     if not len(holder):
         return boundary
-    below = float(np.nextafter(bins.low[holder[0]], -np.inf))
-    above = float(bins.high[holder[0]])
+    j = int(holder[0])
+    below, above = edges_of(float(bins.low[j]))
+    last = bins.high[j - 1] if j else -np.inf
+    following = bins.low[j + 1] if j + 1 < len(bins.low) else np.inf
+    if not (last <= below < bins.low[j] and bins.high[j] <= above < following):
+        # A bin that was looked into has edges of its own.
+        below = float(np.nextafter(bins.low[j], -np.inf))
+        above = float(bins.high[j])
     is_nearer_below = boundary.threshold - below <= above - boundary.threshold
     moved = below if is_nearer_below else above
     low, high = boundary.plateau

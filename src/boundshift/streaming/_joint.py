@@ -16,6 +16,7 @@ import numpy as np
 from boundshift._scores import ATOM_ROWS, ATOM_SHARE, Scores, ScoreSample
 from boundshift._typing import BoolArray, FloatArray, IntArray
 from boundshift.rules._binary import frequencies
+from boundshift.streaming._bins import REFINED_BIN
 from boundshift.streaming._tally import ClassTally
 
 # Rounding errors of sums of weights, relative to all of them.
@@ -214,7 +215,7 @@ class JointBins:
 
     def _class_tally(self, i: int, chosen: BoolArray) -> ClassTally:
         return ClassTally(
-            bin=np.flatnonzero(chosen),
+            bin=np.full(np.count_nonzero(chosen), REFINED_BIN),
             rows=self.rows[i][chosen],
             weight=self.weight[i][chosen],
             squares=self.squares[i][chosen],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields
 from functools import partial
 from itertools import count
 
@@ -50,7 +49,7 @@ class Passes:
                 "`data` must be pairs (labels, scores) for a certificate or a zone, whose "
                 "guarantees count rows, got triples with weights. Leave the weights out."
             )
-        _check_faults(counts)
+        check_faults(counts)
         return counts
 
     def look_into(self, bins: JointBins, wanted: BoolArray) -> JointBins:
@@ -64,15 +63,14 @@ class Passes:
             origins = np.array([bins.mean_between(i, j) for i, j in zip(first, last, strict=True)])
         ranges = Ranges(bins.low[first], bins.high[last], origins)
         counts = self.count(PassRequest(ranges)).classes()
-        no_rows = ClassTally.of_sorted(np.empty(0, dtype=np.int64), np.empty(0))
-        seen = [counts.get(label, no_rows) for label in bins.labels]
+        seen = [counts.get(label, ClassTally.empty()) for label in bins.labels]
         for before, now in zip(bins.rows, seen, strict=True):
             expected = [int(before[i : j + 1].sum()) for i, j in zip(first, last, strict=True)]
             owner = ranges.find(now.low)[0]
             found = np.bincount(owner, now.rows, len(first)).astype(np.int64).tolist()
             _check_same(expected, found)
         kept = bins.classes(~is_inside)
-        joined = [_appended(old, new) for old, new in zip(kept, seen, strict=True)]
+        joined = [old.beside(new) for old, new in zip(kept, seen, strict=True)]
         return JointBins.of_classes(bins.labels, (joined[0], joined[1]), bins.is_weighted)
 
 
@@ -115,12 +113,6 @@ def _inside(first: IntArray, last: IntArray, size: int) -> BoolArray:
     return is_inside
 
 
-def _appended(one: ClassTally, other: ClassTally) -> ClassTally:
-    return ClassTally(
-        *(np.concatenate([getattr(one, f.name), getattr(other, f.name)]) for f in fields(one))
-    )
-
-
 def _check_same(before: list[int], now: list[int]) -> None:
     for expected, found in zip(before, now, strict=True):
         if expected != found:
@@ -131,7 +123,7 @@ def _check_same(before: list[int], now: list[int]) -> None:
             )
 
 
-def _check_faults(counts: Counts) -> None:
+def check_faults(counts: Counts) -> None:
     """Raise unless every row can be used."""
     if counts.is_weighted and not counts.labels and not counts.faults:
         raise bad_weights("0 for every row")

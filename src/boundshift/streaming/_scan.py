@@ -15,11 +15,13 @@ from boundshift._result.boundary import Boundary, warn_of
 from boundshift._scores import SCALES, Scale
 from boundshift._validation import as_choice, as_share, order_labels
 from boundshift.curves import ErrorCurve
+from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
 from boundshift.streaming._count import PassRequest
 from boundshift.streaming._decide import check_collected, decide_bins
 from boundshift.streaming._joint import JointBins
 from boundshift.streaming._looks import Passes, Progress
+from boundshift.streaming._public import Tally
 from boundshift.streaming._read import Source, read
 from boundshift.streaming._zone import decide_zone
 
@@ -44,7 +46,7 @@ def scan_boundary(
 
     Parameters
     ----------
-    data : path, glob, folder, list of them, frame, table, relation, or iterable of pairs
+    data : Tally, path, glob, folder, list of them, frame, table, relation, or iterable of pairs
         Parquet, CSV or TSV, text also as ``.gz``; a DuckDB relation, such as
         ``connection.sql("SELECT ...")``; a Polars frame, lazy or not; a Spark or Dask frame; an
         Arrow table or dataset; or pairs (labels, scores), or triples with weights, as an iterable
@@ -82,12 +84,16 @@ def scan_boundary(
     >>> chunks = [(y, rng.normal(size=1000) + 3 * y) for y in rng.random((5, 1000)) < 0.02]
     >>> boundary = scan_boundary(chunks, curve="smoothed")
     >>> round(boundary.threshold, 2), boundary.n_samples, round(boundary.resolution, 6)
-    (1.63, (4894, 106), 8e-06)
+    (1.63, (4894, 106), 0.0)
     """
     curve, rule = choose_claims(curve, rule)
-    source = read(data, label, score, weight, element)
     order = partial(order_labels, pos_label=pos_label, symmetric=False)
-    boundary = decide_source(source, curve, rule, order, scale, progress)
+    if isinstance(data, Tally):
+        as_choice("scale", scale, SCALES)
+        boundary = decide_bins(data.bins(order(data.n_rows)), curve, rule, scale)
+    else:
+        source = read(data, label, score, weight, element)
+        boundary = decide_source(source, curve, rule, order, scale, progress)
     warn_of(boundary, stacklevel=3)
     return boundary
 
@@ -159,9 +165,12 @@ def scan_certificate(
     t, pos_label = read_threshold(threshold, pos_label)
     as_choice("origin", origin, get_args(Origin))
     as_share("confidence", confidence)
-    passes = Passes(read(data, label, score, element=element), progress, takes_weights=False)
     order = partial(order_labels, pos_label=pos_label, symmetric=False)
-    bins = _count_bins(passes, order, cuts=(t,))
+    if isinstance(data, Tally):
+        bins = _bins_at(data, order, t)
+    else:
+        passes = Passes(read(data, label, score, element=element), progress, takes_weights=False)
+        bins = _count_bins(passes, order, cuts=(t,))
     is_seen = False
     if isinstance(threshold, Boundary):
         sample = bins.sample()
@@ -182,6 +191,24 @@ def scan_certificate(
     if is_seen and not chosen_here:
         certificate = state_choice(certificate)
     return replace(certificate, scale=on_scale)
+
+
+def _bins_at(tally: Tally, order: Order, threshold: float) -> JointBins:
+    """Return the bins of a tally, unless the rows of one lie on both sides of a threshold."""
+    bins = tally.bins(order(tally.n_rows))
+    if tally.is_weighted:
+        raise InvalidInputError(
+            "`data` must be a tally without weights for a certificate, which counts rows. Count "
+            "without `weight`."
+        )
+    parted = bins.total_rows[bins.holding(threshold)]
+    if len(parted):
+        raise InvalidInputError(
+            f"`threshold` must stand between two bins of a tally, got {threshold!r} "
+            f"inside one with {parted[0]:,} rows. Count with Tally.of(..., at=[{threshold!r}]), "
+            "or use the threshold of scan_boundary(tally)."
+        )
+    return bins
 
 
 def scan_zone(

@@ -39,6 +39,13 @@ DIALECTS: Mapping[str, Words] = {
     "trino": Words(),
 }
 
+
+def quote_name(name: str, dialect: str) -> str:
+    """Return the name of a column as the dialect writes it."""
+    quote = DIALECTS[dialect].quote
+    return quote + name.replace(quote, 2 * quote) + quote
+
+
 _FAULTS = {
     MISSING_BIN: ("y_score", "NaN"),
     INFINITE_BIN: ("y_score", "infinite or larger"),
@@ -114,7 +121,9 @@ def counts_of(table: Any, request: PassRequest, location: str) -> Counts:
     counts = Counts(is_weighted="weight" in table.column_names)
     labels = as_labels(table["label"], "label", location)
     entries = as_chunk(labels, table["low"], location=location)
-    columns = {name: np.asarray(table[name].to_numpy()) for name in table.column_names[1:]}
+    columns = {
+        name: np.asarray(table[name].to_numpy()) for name in table.column_names if name != "label"
+    }
     rows = columns["n_rows"].astype(np.int64)
     bins = columns["bin"]
     for bin_of_faults, (column, kind) in _FAULTS.items():
@@ -124,9 +133,8 @@ def counts_of(table: Any, request: PassRequest, location: str) -> Counts:
     for label in present:
         is_own = entries.has(label)
         is_labelled |= is_own
-        own = {
-            name: values[is_own & ~np.isin(bins, [*_FAULTS])] for name, values in columns.items()
-        }
+        is_good = is_own & ~np.isin(bins, [*_FAULTS])
+        own = {name: values[is_good] for name, values in columns.items()}
         counts.add(label, _class_tally(own, request))
     counts.add_fault("y_true", "missing", location, rows[~is_labelled].sum())
     return counts

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from boundshift._typing import FloatArray, IntArray
 
 # Bins that wait to be merged with others.
-_MOST_WAITING = 1 << 22
+_MOST_WAITING = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,14 +59,9 @@ class ClassTally:
         parts = list(parts)
         if len(parts) == 1:
             return parts[0]
-        together = {
-            name.name: np.concatenate([getattr(part, name.name) for part in parts])
-            for name in fields(cls)
-        }
-        order = np.argsort(together["bin"], kind="stable")
-        bins, rows, weight, squares, mean, low, high = (
-            values[order] for values in together.values()
-        )
+        together = parts[0].beside(*parts[1:])
+        together = together.take(np.argsort(together.bin, kind="stable"))
+        bins, rows, weight, squares, mean, low, high = together.columns()
         first = np.flatnonzero(np.append(True, bins[1:] != bins[:-1]))[: len(bins)]
         low = np.minimum.reduceat(low, first) if len(first) else low
         high = np.maximum.reduceat(high, first) if len(first) else high
@@ -83,6 +78,24 @@ class ClassTally:
             low,
             high,
         )
+
+    @classmethod
+    def empty(cls) -> ClassTally:
+        """Return the counts of no rows."""
+        return cls.of_sorted(np.empty(0, dtype=np.int64), np.empty(0))
+
+    def columns(self) -> list[NDArray[Any]]:
+        """Return the arrays in the order of the fields."""
+        return [getattr(self, each.name) for each in fields(self)]
+
+    def take(self, which: NDArray[Any]) -> ClassTally:
+        """Return some bins, by a mask or by their numbers."""
+        return ClassTally(*(column[which] for column in self.columns()))
+
+    def beside(self, *others: ClassTally) -> ClassTally:
+        """Return bins beside others, without merging them."""
+        columns = zip(*(each.columns() for each in (self, *others)), strict=True)
+        return ClassTally(*(np.concatenate(each) for each in columns))
 
     def __len__(self) -> int:
         return len(self.bin)
@@ -113,7 +126,7 @@ class Counts:
         parts = self._parts.setdefault(label, [])
         if len(part):
             parts.append(part)
-        if sum(map(len, parts)) > _MOST_WAITING and len(parts) > 1:
+        if len(parts) > 1 and sum(map(len, parts)) > max(_MOST_WAITING, 2 * len(parts[0])):
             parts[:] = [ClassTally.joined(parts)]
 
     def add_fault(self, column: str, kind: str, location: str, count: int) -> None:
