@@ -4,8 +4,8 @@
 each read normal, heavy-tailed and zero-inflated scores, beside a GROUP BY of the same bins by the
 engine itself, and ten lines of PyArrow and NumPy that count in equal bins. ``merge`` adds up stored
 tallies, ``command`` runs the command line. Each stores its part in lab/results/scale.json, and
-``page`` writes them into docs/evidence/speed_and_scale.md. Every measurement runs in a process of its own, so
-that its memory is its own.
+``page`` writes them into docs/evidence/speed_and_scale.md. Every measurement runs in a process of
+its own, so that its memory is its own.
 """
 
 from __future__ import annotations

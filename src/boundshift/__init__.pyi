@@ -8,6 +8,7 @@ from boundshift._groups import find_boundaries as find_boundaries
 from boundshift._metric_intervals import metric_intervals as metric_intervals
 from boundshift._promises.audit import Audit as Audit
 from boundshift._promises.certificate import Certificate as Certificate
+from boundshift._promises.certificate import certify_counts as certify_counts
 from boundshift._promises.certify import certify as certify
 from boundshift._promises.comparison import BoundaryComparison as BoundaryComparison
 from boundshift._promises.comparison import compare_boundaries as compare_boundaries

@@ -96,6 +96,15 @@ def test_a_missing_library_is_named(monkeypatch, folder):
         streaming.scan_boundary(folder)
 
 
+def test_columns_in_paths_and_remote_files_are_for_other_readers(tmp_path):
+    (tmp_path / "fraud=1").mkdir()
+    pa.parquet.write_table(pa.table({"score": [1.0]}), tmp_path / "fraud=1" / "part.parquet")
+    with pytest.raises(InvalidInputError, match=r"in the path .* partitioning='hive'"):
+        streaming.scan_boundary(tmp_path, label="fraud")
+    with pytest.raises(InvalidInputError, match=r"on this machine, .* pyarrow\.dataset"):
+        streaming.scan_boundary("s3://bucket/scores.parquet")
+
+
 def test_whole_numbers_at_the_start_are_no_type(tmp_path):
     y, s = np.arange(400_000) % 2, np.zeros(400_000)
     s[-30_000:] = np.linspace(-1, 1, 30_000) + 2 * y[-30_000:]

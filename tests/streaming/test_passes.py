@@ -228,6 +228,15 @@ NO_CHUNKS = {
     "triples and pairs": (lambda y, s: SCAN([(y, s, s), (y, s)]), "3 items in the first and 2 in"),
     "weights of a zone": (lambda y, s: ZONE([(y, s, s)]), "Leave the weights out"),
     "weights of a promise": (lambda y, s: CERTIFY([(y, s, s)], 0.5), "Leave the weights out"),
+    "frames": (
+        lambda y, s: SCAN([pa.table({"label": y, "score": s})]),
+        "must be pairs .* got a Table as chunk 0",
+    ),
+    "one class": (lambda y, s: SCAN([(0 * y, s)]), "two classes, got only 0 in 3,000 rows"),
+    "an exhausted generator": (
+        lambda y, s: SCAN(iter([two_normals(390_000, 10_000, 2.0)]).__iter__, curve="empirical"),
+        "must be the same in every pass, got .* and 0 in the next",
+    ),
     "an element": (lambda y, s: SCAN([(y, s)], element=0), "`element` must be .* a Spark frame"),
     "curve": (lambda y, s: SCAN(was_read, curve="nonsense"), "curve"),
     "threshold": (lambda y, s: CERTIFY(was_read, "high"), "threshold"),
@@ -328,7 +337,6 @@ REFUSED = {
     ),
     "words without a positive class": lambda: words(1),
     "reversed words": lambda: words(-1, pos_label="sick"),
-    "one class": lambda: (np.zeros(ROWS), problem()[1], None, {}),
     "three classes": lambda: (np.arange(ROWS) % 3, problem()[1], None, {}),
 }
 

@@ -387,7 +387,7 @@ def _share_of(right: float, wrong: float) -> float:
 def certify_counts(
     wrong: tuple[int, ...],
     n_samples: tuple[int, ...],
-    labels: tuple[Any, ...],
+    labels: tuple[Any, ...] = (0, 1),
     *,
     confidence: float = 0.95,
     joint: bool = False,
@@ -397,7 +397,22 @@ def certify_counts(
 ) -> Certificate:
     r"""Bound each class's error rate from counts of rows on the wrong side.
 
-    `chosen_here` speaks of biases where there are more than two classes.
+    Parameters
+    ----------
+    wrong, n_samples : tuple of int
+        Rows on the wrong side, and all rows, of each class: the negative class first. A confusion
+        matrix from SQL has both. Rows count once each; weights are refused elsewhere, since the
+        bounds count independent rows.
+    labels : tuple, default=(0, 1)
+        The classes, in the same order.
+    confidence, joint, chosen_here, origin
+        As in :func:`certify`. With more than two classes, `chosen_here` is about biases.
+    threshold : float, default=None
+        The threshold at which rows were counted, as a note.
+
+    Returns
+    -------
+    Certificate
 
     Notes
     -----
@@ -407,7 +422,15 @@ def certify_counts(
     choices of such rows the other n − K + 1 are independent of the choice, and Clopper–Pearson on
     them at :math:`\delta/\binom{n}{K-1}` holds for all choices together (a sample compression
     bound).
+
+    Examples
+    --------
+    >>> found = certify_counts(wrong=(34, 5), n_samples=(1000, 100))
+    >>> [round(bound, 3) for bound in found.error_bounds]
+    [0.045, 0.102]
     """
+    _check_counts(wrong, n_samples, labels)
+    confidence = as_share("confidence", confidence)
     for name, flag in (("joint", joint), ("chosen_here", chosen_here)):
         if not isinstance(flag, bool | np.bool_):
             raise InvalidInputError(f"`{name}` must be True or False, got {flag!r}.")
@@ -430,6 +453,23 @@ def certify_counts(
         lowest_bounds=lowest_bounds,
         threshold=threshold,
     )
+
+
+def _check_counts(wrong: Sequence[int], n_samples: Sequence[int], labels: Sequence[Any]) -> None:
+    """Raise unless some of the rows of each class are wrong."""
+    are_counts = all(isinstance(k, numbers.Integral) for k in (*wrong, *n_samples))
+    if not are_counts or not len(wrong) == len(n_samples) == len(labels) >= 2:
+        raise InvalidInputError(
+            "`wrong` and `n_samples` must be a number of rows for each class, got "
+            f"{wrong!r} and {n_samples!r} for the classes {labels!r}. Use wrong=(34, 5) and "
+            "n_samples=(1000, 100), for example."
+        )
+    for k, n in zip(wrong, n_samples, strict=True):
+        if not 0 <= k <= n:
+            raise InvalidInputError(
+                f"`wrong` must be at most `n_samples` in each class, got {k} of {n} rows. Pass "
+                "the rows on the wrong side, and all rows of the class."
+            )
 
 
 def _observed(wrong: Sequence[int], n_samples: Sequence[int]) -> tuple[float, ...]:

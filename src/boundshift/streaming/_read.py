@@ -329,6 +329,12 @@ def _pairs(pairs: Any, roles: Roles) -> PartSource:
     def chunks() -> Iterator[Chunk]:
         n_items = 0
         for i, chunk in enumerate(pairs() if callable(pairs) else pairs):
+            if hasattr(chunk, "columns"):
+                raise InvalidInputError(
+                    f"`data` must be pairs (labels, scores), got a {type(chunk).__name__} as chunk "
+                    f"{i}. Use ((f['label'], f['score']) for f in frames), in a function that "
+                    "makes them again."
+                )
             n_items = n_items or len(chunk)
             if len(chunk) != n_items or n_items not in (2, 3):
                 raise InvalidInputError(

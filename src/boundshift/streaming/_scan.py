@@ -120,6 +120,12 @@ def _count_bins(passes: Passes, order: Order, cuts: tuple[float, ...] = ()) -> J
     counts = passes.count(PassRequest(cuts=cuts))
     classes = counts.classes()
     rows = {label: int(tally.rows.sum()) for label, tally in classes.items()}
+    if len(rows) == 1:
+        raise InvalidInputError(
+            f"`data` must hold two classes, got only {next(iter(rows))!r} in "
+            f"{sum(rows.values()):,} rows. Check the column of labels, or pass rows of one class in memory, to "
+            "boundshift.certify or find_boundary with Floors(recall=0.9), for example."
+        )
     labels = order(rows)
     return JointBins.of_classes(
         labels, (classes[labels[0]], classes[labels[1]]), counts.is_weighted

@@ -451,6 +451,12 @@ def files_columns(
     parts: list[Any] = []
     for path in find_files(files):
         with open_table(path, reading) as opened:
+            in_path = [name for name in roles.values() if f"{name}=" in str(path)]
+            if in_path:
+                raise InvalidInputError(
+                    f"Column '{in_path[0]}' must be in the files, got it in the path '{path}'. "
+                    "Pass pyarrow.dataset.dataset(folder, partitioning='hive'), or a DuckDB relation."
+                )
             check_names(path.name, opened.header, roles.values())
             # Row groups are read one without the other; text has to be read from its start.
             groups = range(opened.stream.num_row_groups) if opened.format == "parquet" else [0]
@@ -485,6 +491,11 @@ def find_files(files: Files) -> list[Path]:
     found: list[Path] = []
     for name in [files] if isinstance(files, str | PathLike) else files:
         paths = _expand(os.fspath(name))
+        if "://" in os.fspath(name):
+            raise InvalidInputError(
+                f"`data` must name files on this machine, got {os.fspath(name)!r}. Pass "
+                "pyarrow.dataset.dataset(...) or a DuckDB relation, which read remote files."
+            )
         if not paths:
             raise InvalidInputError(
                 f"`data` must name files, got {os.fspath(name)!r}, which matches none. Check the "
