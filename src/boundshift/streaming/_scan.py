@@ -123,8 +123,8 @@ def _count_bins(passes: Passes, order: Order, cuts: tuple[float, ...] = ()) -> J
     if len(rows) == 1:
         raise InvalidInputError(
             f"`data` must hold two classes, got only {next(iter(rows))!r} in "
-            f"{sum(rows.values()):,} rows. Check the column of labels, or pass rows of one class in memory, to "
-            "boundshift.certify or find_boundary with Floors(recall=0.9), for example."
+            f"{sum(rows.values()):,} rows. Check the column of labels, or pass the rows of one "
+            "class in memory, to boundshift.certify for example."
         )
     labels = order(rows)
     return JointBins.of_classes(

@@ -455,7 +455,7 @@ def files_columns(
             if in_path:
                 raise InvalidInputError(
                     f"Column '{in_path[0]}' must be in the files, got it in the path '{path}'. "
-                    "Pass pyarrow.dataset.dataset(folder, partitioning='hive'), or a DuckDB relation."
+                    "Pass pyarrow.dataset.dataset(folder, partitioning='hive') or DuckDB."
                 )
             check_names(path.name, opened.header, roles.values())
             # Row groups are read one without the other; text has to be read from its start.
