@@ -179,6 +179,20 @@ def hash_rows(
     return _mix(total)
 
 
+def hash_halves(X: Rows) -> tuple[Hashes, Hashes]:
+    """Return exact hashes of the first and of the second half of each row's columns."""
+    if issparse(X):
+        rows = X.tocsc()  # type: ignore[attr-defined]
+        middle = rows.shape[1] // 2
+        return hash_rows(rows[:, :middle], exact=True), hash_rows(rows[:, middle:], exact=True)
+    halves = np.zeros((2, count_rows(X)), dtype=np.uint64)
+    columns = _find_columns(X, halves.shape[1], None)
+    for key, column in zip(_column_keys(len(columns), None), columns, strict=True):
+        half = 0 if int(key) <= len(columns) // 2 else 1
+        halves[half] += _hash_column(column, key, np.float64)
+    return _mix(halves[0]), _mix(halves[1])
+
+
 def _find_columns(X: Rows, n_rows: int, names: Sequence[str] | None) -> list[Any]:
     """Return the columns of rows, those with the given names if the rows have names."""
     if not hasattr(X, "columns"):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import stats
+from scipy import sparse, stats
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -214,21 +214,42 @@ def test_copies_count_once_for_a_model_that_is_trained_elsewhere():
 
 
 def test_copies_stay_together_and_join_groups():
-    rows = np.array([[0.5], [1.5], [0.5], [2.5], [3.5]])
-    y = np.array([0, 1, 0, 1, 1])
+    rows = np.random.default_rng(0).normal(size=(40, 2))
+    rows[[2, 4]] = rows[0]
+    y = np.arange(40) % 2
     units = find_units(rows, y, None)
-    assert units.number[0] == units.number[2]
-    assert (units.n_copies, units.count(y == 0), units.count(y == 1)) == (1, 1, 3)
-    assert units.keep_one(np.arange(5), y).tolist() == [0, 1, 3, 4]
-    joined = find_units(rows, y, np.array(["a", "a", "b", "b", "c"]))
-    assert joined.number.tolist() == [0, 0, 0, 0, 1]
-    assert joined.keep_one(np.arange(5), y).tolist() == [0, 1, 2, 3, 4]
+    assert units.number[0] == units.number[2] == units.number[4]
+    assert (units.n_copies, units.count(y == 0), units.count(y == 1)) == (2, 18, 20)
+    kept = units.keep_one(np.arange(40), y)
+    assert kept.tolist() == np.delete(np.arange(40), [2, 4]).tolist()
+    joined = find_units(rows, y, np.arange(40) // 3)
+    assert joined.number.tolist() == [0] * 6 + (np.arange(34) // 3 + 1).tolist()
+    assert joined.keep_one(np.arange(40), y).tolist() == np.arange(40).tolist()
 
 
-def test_rows_with_few_values_are_no_copies():
+@pytest.mark.parametrize("share", [0.5, 0.02])
+def test_rows_with_few_values_are_no_copies(share):
     rng = np.random.default_rng(0)
-    rows, y = rng.integers(0, 2, (300, 3)), rng.integers(0, 2, 300)
+    y = (rng.random(3000) < share).astype(int)
+    rows = np.c_[rng.integers(18, 95, 3000), np.round(rng.normal(size=3000) + y, 1), y]
+    assert len(np.unique(rows, axis=0)) < 2900
     assert find_units(rows, y, None).n_copies == 0
+
+
+def test_copies_of_one_class_are_found_among_rows_with_few_values():
+    rng = np.random.default_rng(0)
+    rows, y = rng.integers(0, 12, (1000, 4)), np.repeat([0, 1], [970, 30])
+    index = np.concatenate([np.arange(970), np.repeat(np.arange(970, 1000), 15)])
+    units = find_units(rows[index], y[index], None)
+    assert units.count(y[index] == 1) == 30
+    assert units.count(y[index] == 0) == 970
+
+
+def test_sparse_copies_are_found():
+    rows = np.where(X > 0.5, X, 0.0)
+    index = np.r_[np.arange(N), np.arange(N)]
+    dense = find_units(rows[index], Y[index], None)
+    assert find_units(sparse.csr_array(rows[index]), Y[index], None).n_copies == dense.n_copies
 
 
 def test_rows_without_copies_warn_of_nothing():

@@ -24,7 +24,7 @@ def ill(rule=None, n=3000, separation=1.0, **settings):
         random_state=1,
     )  # fmt: skip
     y = LABELS[y]
-    model = BoundShiftClassifier(LogisticRegression(), rule=rule, **settings)
+    model = BoundShiftClassifier(LogisticRegression(max_iter=1000), rule=rule, **settings)
     return model.fit(X[:2000], y[:2000]), X[2000:], y[2000:]
 
 

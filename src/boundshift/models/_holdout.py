@@ -7,8 +7,8 @@ user cuts the other rows only.
 
 A row that occurs several times must not decide about a model that was trained on a copy of it, nor
 be counted as several rows. So copies are held out together, and each different row decides once.
-Rows with few different values are equal by chance. They are told from copies by their labels: of
-rows that are equal by chance, many have different labels.
+Rows with few different values are equal by chance, and such rows are no copies. How many of a class
+are equal by chance shows if the second half of the columns is exchanged between its rows.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
-from boundshift._fingerprint import hash_rows
+from boundshift._fingerprint import hash_halves
 from boundshift._typing import BoolArray, IndexArray, Rows
 from boundshift._validation import as_share
 from boundshift.curves import ClopperPearson, ErrorCurve
@@ -35,6 +35,12 @@ from boundshift.rules import ClassFloors, Floors, Rule
 
 # The share held out by default: neither too little for the threshold nor too much for the model.
 _LEAST_SHARE, _MOST_SHARE = 0.2, 0.5
+# A sequence of tests starts where half of the errors that a floor allows are shown. The distance to
+# the floor falls with the root of the rows, so sixteen times as many leave an eighth.
+_MULTIPLE = 16
+# Rows count as copies if more than this many times as many are equal as after exchanges, of which
+# the mean is taken.
+_SURPLUS, _EXCHANGES = 2.0, 5
 # Rows that are as good as any number, for where a sequence of tests starts.
 _MANY_ROWS = 10**9
 
@@ -84,8 +90,8 @@ def find_demands(
 ) -> list[Demand] | None:
     """Return what each guaranteed floor needs, None if nothing is guaranteed.
 
-    A good number of rows shows half of the errors that the floor allows. `counts` has the rows of
-    each class, the negative class first.
+    A good number of rows shows seven eighths of the errors that the floor allows. `counts` has the
+    rows of each class, the negative class first.
     """
     guarantees = rule.guarantees(curve.delta)
     if not guarantees:
@@ -105,7 +111,7 @@ def find_demands(
     return [
         Demand(
             each.rows_needed,
-            start_of(1.0 - each.error_rate, each.delta, _MANY_ROWS),
+            _MULTIPLE * start_of(1.0 - each.error_rate, each.delta, _MANY_ROWS),
             rows[each.rate],
         )
         for each in guarantees
@@ -203,13 +209,32 @@ def find_units(X: Rows, y: IndexArray, groups: NDArray[Any] | None) -> Units:
 
 
 def _number_copies(X: Rows, y: IndexArray) -> IndexArray:
-    """Return a number for each row, the same for copies of it."""
-    every = np.arange(len(y))
-    _, same, sizes = np.unique(hash_rows(X, exact=True), return_inverse=True, return_counts=True)
-    kinds = np.unique(np.stack([same, y]), axis=1)[0]
-    is_mixed = np.bincount(kinds) > 1
-    is_alike = (sizes > 1) & ~is_mixed
-    return every if sizes[is_mixed].sum() >= sizes[is_alike].sum() else same
+    """Return a number for each row, the same for copies of it in its class."""
+    first, second = hash_halves(X)
+    number = np.arange(len(y))
+    random = np.random.default_rng(0)
+    for k in range(int(y.max()) + 1):
+        mine = np.flatnonzero(y == k)
+        n_equal = _count_equal(first[mine], second[mine])
+        exchanged = [
+            _count_equal(first[mine], random.permutation(second[mine])) for _ in range(_EXCHANGES)
+        ]
+        if n_equal > _SURPLUS * np.mean(exchanged):
+            rows = _join(first[mine], second[mine])
+            _, place, inverse = np.unique(rows, return_index=True, return_inverse=True)
+            number[mine] = mine[place][inverse]
+    _, number = np.unique(number, return_inverse=True)
+    return number
+
+
+def _join(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return one hash of two."""
+    return first * np.uint64(3) + second
+
+
+def _count_equal(first: NDArray[np.uint64], second: NDArray[np.uint64]) -> int:
+    """Return how many rows are equal to an earlier one."""
+    return len(first) - len(np.unique(_join(first, second)))
 
 
 # The draw.
