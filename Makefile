@@ -102,7 +102,7 @@ test-spark: .venv/.spark  ## a real Spark session, a lane of its own for its siz
 test-oldest: .venv-oldest/.test  ## the core with the oldest NumPy, SciPy and scikit-learn allowed
 	.venv-oldest/bin/python -m pytest -n auto --dist worksteal -k "not passes" \
 		tests/golden/test_golden.py tests/contract tests/test_boundary.py tests/test_classifier.py \
-		tests/promises
+		tests/guarantees
 
 benchmark: .venv/.test  ## speed against named baselines and np.sort; decisions on real data, the quick suite
 	$(BIN)/python -m lab speed

@@ -24,7 +24,7 @@ from boundshift import (
     compare_boundaries,
     find_boundary,
 )
-from boundshift._promises.certificate import certify_counts
+from boundshift._guarantees.certificate import certify_counts
 from boundshift._typing import FloatArray
 from boundshift.curves import CURVES, Claim
 from boundshift.curves._uniform import clopper_pearson, uniform_bound

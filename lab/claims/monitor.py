@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from boundshift._promises.bets import Bet
+from boundshift._guarantees.bets import Bet
 from lab.claims.simulation import binomial_error, generator
 from lab.experiment import Experiment, Facts, Tables, in_parallel, rows_in_parallel
 from lab.markdown import table

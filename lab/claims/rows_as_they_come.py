@@ -15,7 +15,7 @@ import numpy as np
 from scipy.stats import binom, norm
 
 from boundshift import Audit, Floors, Monitor, certify, find_zone
-from boundshift._promises.certificate import certify_counts
+from boundshift._guarantees.certificate import certify_counts
 from boundshift._typing import FloatArray, IndexArray
 from boundshift.curves._clusters import EDGES, choose_bets, cluster_means, refutes
 from boundshift.curves._uniform import clopper_pearson

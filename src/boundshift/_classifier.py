@@ -21,9 +21,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from boundshift._boundary import choose_claims
 from boundshift._fingerprint import Fingerprint, explain_copies, explain_training
-from boundshift._promises.certificate import Certificate, CertificateStatus
-from boundshift._promises.certify import certify, certify_by_folds
-from boundshift._promises.zone import Zone, find_zone
+from boundshift._guarantees.certificate import Certificate, CertificateStatus
+from boundshift._guarantees.certify import certify, certify_by_folds
+from boundshift._guarantees.zone import Zone, find_zone
 from boundshift._result.boundary import Boundary
 from boundshift._typing import FloatArray, IndexArray, Rows
 from boundshift._validation import as_choice, check_labels, find_distinct

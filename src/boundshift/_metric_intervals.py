@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta, norm, t
 
-from boundshift._promises.certify import have_chosen, read_scores, read_threshold
+from boundshift._guarantees.certify import have_chosen, read_scores, read_threshold
 from boundshift._result.boundary import Boundary
 from boundshift._typing import FloatArray
 from boundshift._validation import as_generator, as_rows, as_share

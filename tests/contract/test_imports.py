@@ -33,7 +33,7 @@ ROOMS = [
     "_result",
     "_boundary",
     "_groups",
-    "_promises",
+    "_guarantees",
     "_multiclass",
     "streaming",
     "models",

@@ -21,7 +21,7 @@ import numpy as np
 from boundshift import Boundary, InvalidInputError, Monitor, certify, find_boundary, load, save
 from boundshift._app.scores import ScoreTable
 from boundshift._app.tables import read_frame
-from boundshift._promises.zone import find_zone
+from boundshift._guarantees.zone import find_zone
 from boundshift.streaming import scan_boundary
 
 __all__ = ["TARGETS"]

@@ -7,7 +7,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from boundshift._promises.zone import find_zone
+from boundshift._guarantees.zone import find_zone
 
 
 def draw(rng, n, p, gap):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from boundshift import InvalidInputError, Monitor
-from boundshift._promises.certificate import certify_counts
+from boundshift._guarantees.certificate import certify_counts
 from boundshift.plots import MonitorDisplay
 
 CERTIFICATE = certify_counts((5, 5), (100, 100), ("no", "yes"), threshold=0.5)

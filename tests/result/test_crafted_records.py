@@ -21,9 +21,9 @@ from boundshift import (
     find_boundary,
     find_zone,
 )
-from boundshift._promises.bets import Point
-from boundshift._promises.certificate import Certificate, certify_counts
-from boundshift._promises.certify import certify_floors
+from boundshift._guarantees.bets import Point
+from boundshift._guarantees.certificate import Certificate, certify_counts
+from boundshift._guarantees.certify import certify_floors
 from tests.problems import two_normals
 
 Y, S = two_normals(300, 60, 2.5)

@@ -22,7 +22,7 @@ from boundshift import (
     find_boundary,
     find_zone,
 )
-from boundshift._promises.certificate import Certificate, certify_counts
+from boundshift._guarantees.certificate import Certificate, certify_counts
 from boundshift.curves import SLSQP
 from boundshift.rules import GMean
 from tests.problems import two_normals

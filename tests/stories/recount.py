@@ -8,7 +8,7 @@ from a page what was recomputed; no figure may be left.
 Two intervals by resampling cannot be recomputed from these files. The interval of the threshold
 rests on out-of-fold scores of the training rows, which a fit does not write. The interval of a
 difference of metrics is a bootstrap: another program draws other rows and ends in other figures.
-Their coverage is tested in tests/promises/test_interval.py and tests/report.
+Their coverage is tested in tests/guarantees/test_interval.py and tests/report.
 """
 
 import csv

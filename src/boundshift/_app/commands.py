@@ -221,7 +221,7 @@ def fit(
         from boundshift._app.fit import fit_table
         from boundshift._app.folder import check_folder, report_facts, write_folder
         from boundshift._app.tables import read_frame
-        from boundshift._promises.zone import find_zone
+        from boundshift._guarantees.zone import find_zone
 
         goal = Goal(
             curve=curve,
@@ -323,7 +323,7 @@ def predict(
     with running():
         from boundshift._app.folder import predict_table
         from boundshift._app.tables import check_writable, write_frame
-        from boundshift._promises.zone import Zone
+        from boundshift._guarantees.zone import Zone
 
         reading = Reading(encoding, sheet, header_row)
         check_writable(out)

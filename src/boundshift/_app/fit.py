@@ -27,8 +27,8 @@ from boundshift._app.scores import resampled_interval
 from boundshift._app.tables import drop_labels, positive_note, read_target, with_gaps
 from boundshift._boundary import choose_claims, decide
 from boundshift._classifier import BoundShiftClassifier
-from boundshift._promises.certificate import Certificate
-from boundshift._promises.certify import certify
+from boundshift._guarantees.certificate import Certificate
+from boundshift._guarantees.certify import certify
 from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample
 from boundshift._typing import FloatArray, IntArray

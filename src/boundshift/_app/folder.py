@@ -19,7 +19,7 @@ from boundshift._app.columns import Column, Columns, Reason, Spelling, as_featur
 from boundshift._app.fit import FittedTable
 from boundshift._app.tables import read_frame
 from boundshift._classifier import BoundShiftClassifier
-from boundshift._promises.zone import Zone
+from boundshift._guarantees.zone import Zone
 from boundshift._result.boundary import Boundary
 from boundshift._result.records import check_format
 from boundshift.exceptions import InvalidInputError

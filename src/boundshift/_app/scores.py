@@ -18,10 +18,10 @@ from boundshift._app.cli import Show
 from boundshift._app.columns import SHARED, rank_id
 from boundshift._app.tables import label_values, order_classes, read_arrow
 from boundshift._boundary import decide, decide_by_row
-from boundshift._promises.certificate import Certificate, CertificateStatus, Origin
-from boundshift._promises.certify import certify_boundary
-from boundshift._promises.interval import threshold_interval
-from boundshift._promises.zone import Zone, find_zone
+from boundshift._guarantees.certificate import Certificate, CertificateStatus, Origin
+from boundshift._guarantees.certify import certify_boundary
+from boundshift._guarantees.interval import threshold_interval
+from boundshift._guarantees.zone import Zone, find_zone
 from boundshift._result.boundary import Boundary, warn_of
 from boundshift._scores import ScoreSample
 from boundshift._typing import BoolArray, FloatArray

@@ -20,8 +20,8 @@ from boundshift._app.folder import Folder, predict_table, read_folder
 from boundshift._app.ledger import Ledger, MonthCounts, TableHashes, hash_clusters, hash_texts
 from boundshift._app.scores import doubt_repeats
 from boundshift._app.tables import match_label, read_frame, with_gaps
-from boundshift._promises.certificate import Certificate, CertificateStatus
-from boundshift._promises.monitor import Monitor
+from boundshift._guarantees.certificate import Certificate, CertificateStatus
+from boundshift._guarantees.monitor import Monitor
 from boundshift._result.records import read_json
 from boundshift._typing import BoolArray, FloatArray
 from boundshift._words import at_most, percent

@@ -8,6 +8,8 @@ from typing import Any, Literal
 import numpy as np
 
 from boundshift._boundary import decide, decide_by_cluster, decide_by_row
+from boundshift._guarantees.certificate import Certificate, CertificateStatus, certify_counts
+from boundshift._guarantees.certify import certify_floors
 from boundshift._multiclass import (
     ClassRows,
     find_biases,
@@ -16,8 +18,6 @@ from boundshift._multiclass import (
     promise_floors,
     search_biases,
 )
-from boundshift._promises.certificate import Certificate, CertificateStatus, certify_counts
-from boundshift._promises.certify import certify_floors
 from boundshift._result.boundary import Boundary, restate
 from boundshift._scores import Scale, ScoreSample
 from boundshift._sklearn_internals import take_rows

@@ -22,7 +22,7 @@ import joblib
 from sklearn import model_selection
 
 from boundshift._fingerprint import Fingerprint
-from boundshift._promises.certificate import Certificate
+from boundshift._guarantees.certificate import Certificate
 from boundshift._result.boundary import Boundary
 from boundshift._result.records import check_format
 from boundshift._writing import is_special, write_whole

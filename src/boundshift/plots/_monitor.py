@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift._promises.monitor import Alarm, ClassPath, Monitor
+from boundshift._guarantees.monitor import Alarm, ClassPath, Monitor
 from boundshift._words import at_most, percent
 from boundshift.exceptions import InvalidInputError
 from boundshift.plots._canvas import DASHES, Display, Palette, add_legend, line_key

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm
 
 from boundshift import __version__
-from boundshift._promises.certificate import Certificate, CertificateStatus
+from boundshift._guarantees.certificate import Certificate, CertificateStatus
 from boundshift._status import QUIET
 from boundshift._typing import FloatArray, IndexArray
 from boundshift._validation import as_labels

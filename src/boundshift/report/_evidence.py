@@ -9,9 +9,14 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift._promises.certificate import Certificate, CertificateStatus, Origin, certify_counts
-from boundshift._promises.certify import certify
-from boundshift._promises.zone import Zone
+from boundshift._guarantees.certificate import (
+    Certificate,
+    CertificateStatus,
+    Origin,
+    certify_counts,
+)
+from boundshift._guarantees.certify import certify
+from boundshift._guarantees.zone import Zone
 from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample
 from boundshift._typing import BoolArray, FloatArray

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
-from boundshift._promises.certificate import Certificate
+from boundshift._guarantees.certificate import Certificate
 from boundshift._status import Status
 from boundshift._words import number, percent
 from boundshift.curves import Claim

@@ -9,8 +9,8 @@ from enum import StrEnum
 
 import numpy as np
 
-from boundshift._promises.certificate import Certificate
-from boundshift._promises.planning import rows_needed
+from boundshift._guarantees.certificate import Certificate
+from boundshift._guarantees.planning import rows_needed
 from boundshift._ranking import area_under_curve, auc_interval
 from boundshift._result.boundary import Boundary
 from boundshift._status import QUIET, Status

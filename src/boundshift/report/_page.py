@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundshift import __version__
-from boundshift._promises.certificate import Certificate, Origin
-from boundshift._promises.zone import Zone
+from boundshift._guarantees.certificate import Certificate, Origin
+from boundshift._guarantees.zone import Zone
 from boundshift._result.boundary import Boundary
 from boundshift._typing import FloatArray
 from boundshift._view import ScoreAxis

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from boundshift._promises.certificate import Certificate
-from boundshift._promises.zone import Zone
+from boundshift._guarantees.certificate import Certificate
+from boundshift._guarantees.zone import Zone
 from boundshift._words import (
     METRIC_TITLES,
     Names,

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any, get_args
 
 from boundshift._boundary import choose_claims
-from boundshift._promises.certificate import Certificate, Origin, certify_counts
-from boundshift._promises.certify import check_known, read_threshold, state_choice
-from boundshift._promises.zone import Zone, as_errors
+from boundshift._guarantees.certificate import Certificate, Origin, certify_counts
+from boundshift._guarantees.certify import check_known, read_threshold, state_choice
+from boundshift._guarantees.zone import Zone, as_errors
 from boundshift._result.boundary import Boundary, warn_of
 from boundshift._scores import SCALES, Scale
 from boundshift._validation import as_choice, as_share, order_labels

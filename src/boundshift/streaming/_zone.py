@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from boundshift._promises.zone import Zone, zone_of
+from boundshift._guarantees.zone import Zone, zone_of
 from boundshift._scores import Scale
 from boundshift._typing import BoolArray
 from boundshift.curves._uniform import clopper_pearson

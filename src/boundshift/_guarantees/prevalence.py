@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
 from boundshift._boundary import find_boundary
-from boundshift._promises.certificate import bound_error
-from boundshift._promises.certify import have_chosen, read_scores, read_threshold
+from boundshift._guarantees.certificate import bound_error
+from boundshift._guarantees.certify import have_chosen, read_scores, read_threshold
 from boundshift._result.boundary import Boundary
 from boundshift._typing import FloatArray
 from boundshift._validation import as_rows, as_share

@@ -7,7 +7,7 @@ from scipy import stats
 from sklearn.metrics import recall_score
 
 from boundshift import Cost, InvalidInputError, compare_boundaries, find_boundary
-from boundshift._promises.comparison import _upper
+from boundshift._guarantees.comparison import _upper
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1], [400, 80])

@@ -15,7 +15,7 @@ from boundshift import (
     certify,
     find_boundary,
 )
-from boundshift._promises.certificate import certify_counts
+from boundshift._guarantees.certificate import certify_counts
 
 Y = np.repeat([0, 1], [60, 15])
 S = np.concatenate([np.linspace(-1, 0.4, 60), np.linspace(-0.2, 1, 15)])

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift._promises.bets import Batches, Bet, Point, When
-from boundshift._promises.certificate import Certificate
-from boundshift._promises.certify import read_threshold
+from boundshift._guarantees.bets import Batches, Bet, Point, When
+from boundshift._guarantees.certificate import Certificate
+from boundshift._guarantees.certify import read_threshold
 from boundshift._result.boundary import check_scale
 from boundshift._result.records import Record, require, require_counts
 from boundshift._scores import check_finite

@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit, ndtri
 from scipy.stats import beta, chi2, norm, rankdata, t
 
-from boundshift._promises.certify import read_scores
+from boundshift._guarantees.certify import read_scores
 from boundshift._typing import BoolArray, FloatArray, IndexArray
 from boundshift._validation import as_column, as_real_column, as_rows, as_share
 from boundshift.exceptions import BoundaryWarning, InvalidInputError

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from boundshift import Audit, Floors, InvalidInputError, certify, find_boundary
-from boundshift._promises.bets import ODDS_RATIOS
+from boundshift._guarantees.bets import ODDS_RATIOS
 
 Y = np.repeat([0, 1], [60, 40])
 S = np.concatenate([np.linspace(0, 0.7, 60), np.linspace(0.3, 1, 40)])

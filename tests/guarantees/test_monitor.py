@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from boundshift import BoundaryWarning, InvalidInputError, Monitor, certify
-from boundshift._promises.bets import ODDS_RATIOS, Bet
-from boundshift._promises.certificate import certify_counts
+from boundshift._guarantees.bets import ODDS_RATIOS, Bet
+from boundshift._guarantees.certificate import certify_counts
 
 CERTIFICATE = certify(
     [0] * 90 + [1] * 60, [0.1] * 88 + [0.9] * 2 + [0.9] * 55 + [0.2] * 5, threshold=0.5

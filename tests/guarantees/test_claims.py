@@ -9,7 +9,7 @@ from boundshift import BoundShiftClassifier, ClopperPearson, Floors, Status, fin
 from boundshift.curves._base import Claim
 from boundshift.curves._clusters import most_wrong_rows
 from boundshift.rules import MCC, Cost, FBeta, GMean, Kappa, Metric, Minimax, Sum
-from tests.promises.test_clusters import draw_sizes
+from tests.guarantees.test_clusters import draw_sizes
 
 RUNS, CONFIDENCE = 200, 0.8
 RULES = [

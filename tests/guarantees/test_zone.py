@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 from scipy.stats import binom, norm
 
 from boundshift import InvalidInputError, certify, find_boundary
-from boundshift._promises.zone import Zone, find_zone
+from boundshift._guarantees.zone import Zone, find_zone
 from boundshift.streaming import scan_zone
 
 RUNS = 600

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import bdtr
 
 from boundshift._boundary import decide
-from boundshift._promises.certificate import bound_error
+from boundshift._guarantees.certificate import bound_error
 from boundshift._scores import Scores, ScoreSample
 from boundshift._status import Status
 from boundshift._validation import as_positive, as_share

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift._promises.certificate import (
+from boundshift._guarantees.certificate import (
     Certificate,
     CertificateStatus,
     Origin,

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift._promises.bets import ODDS_RATIOS
-from boundshift._promises.certify import read_scores, read_threshold
+from boundshift._guarantees.bets import ODDS_RATIOS
+from boundshift._guarantees.certify import read_scores, read_threshold
 from boundshift._result.boundary import Boundary
 from boundshift._status import TextStatus
 from boundshift._typing import FloatArray, IndexArray

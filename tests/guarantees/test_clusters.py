@@ -28,7 +28,7 @@ from boundshift import (
     find_zone,
     rows_needed,
 )
-from boundshift._promises.certificate import certify_counts
+from boundshift._guarantees.certificate import certify_counts
 from boundshift.curves._clusters import bound_mean, choose_bets, most_wrong_rows
 
 

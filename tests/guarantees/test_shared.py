@@ -17,8 +17,8 @@ from boundshift import (
     find_zone,
     rows_needed,
 )
+from boundshift._guarantees.certify import certify_floors
 from boundshift._multiclass import ClassRows, promise_floors
-from boundshift._promises.certify import certify_floors
 from boundshift.curves._uniform import uniform_bound
 from tests.problems import two_normals
 

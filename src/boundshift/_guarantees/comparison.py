@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binom
 
-from boundshift._promises.certificate import bound_error
-from boundshift._promises.certify import have_chosen, read_scores, read_threshold
+from boundshift._guarantees.certificate import bound_error
+from boundshift._guarantees.certify import have_chosen, read_scores, read_threshold
 from boundshift._result.boundary import Boundary
 from boundshift._typing import BoolArray
 from boundshift._validation import as_rows, as_share

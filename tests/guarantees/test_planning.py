@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from boundshift import Floors, InvalidInputError, Status, find_boundary, rows_needed
-from boundshift._promises.certificate import certify_counts
+from boundshift._guarantees.certificate import certify_counts
 from boundshift.curves._clusters import refutes_counts
 
 
