@@ -239,7 +239,8 @@ def draw_figures(folder: Path) -> Iterator[Path]:
 
 def photograph(page: Path, width: int, height: int) -> bytes | None:
     """Return a picture of the top of a page as Chromium shows it, if it is installed."""
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    chromium = shutil.which("chromium")
+    driver = shutil.which("chromedriver")
     if not chromium or not driver:
         return None
     from selenium import webdriver

@@ -17,7 +17,9 @@ from sklearn.metrics import balanced_accuracy_score
 
 from boundshift import streaming
 
-ROWS, COLUMNS, CHUNK = 400_000, 8, 50_000
+ROWS = 400_000
+COLUMNS = 8
+CHUNK = 50_000
 
 
 def draw(seed: int) -> tuple[da.Array, da.Array]:

@@ -26,7 +26,8 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, stratify=y, random_sta
 # %%
 # The higher the floor, the more benign cases are called malignant.
 floors = np.array([0.6, 0.7, 0.8, 0.9, 0.95])
-recall, specificity = [], []
+recall = []
+specificity = []
 for floor in floors:
     shifted = BoundShiftClassifier(
         make_pipeline(StandardScaler(), LogisticRegression()),

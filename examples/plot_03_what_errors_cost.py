@@ -32,7 +32,8 @@ def cost(threshold, price):
     return np.mean(called & (y_test == 0)) + price * np.mean(~called & (y_test == 1))
 
 
-moved, own = [], []
+moved = []
+own = []
 for price in prices:
     boundary = find_boundary(y_train, scores, curve="smoothed", rule=Cost(false_negative=price))
     moved.append(cost(boundary.threshold, price))

@@ -21,9 +21,11 @@ from boundshift.plots import ProjectionDisplay
 
 X, y = load_pima(return_X_y=True)
 rows = np.r_[np.flatnonzero(y == 0)[:250], np.flatnonzero(y == 1)[:50]]
-X_rare, y_rare = X[rows], y[rows]
+X_rare = X[rows]
+y_rare = y[rows]
 rest = np.setdiff1d(np.arange(len(y)), rows)
-X_test, y_test = X[rest], y[rest]
+X_test = X[rest]
+y_test = y[rest]
 
 # %%
 # Half of the rows train the model, the other half moves its boundary.

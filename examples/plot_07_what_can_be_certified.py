@@ -30,7 +30,9 @@ print(certify(y_test, scores, shifted.boundary_))
 malignant = np.flatnonzero(y_test == 1)
 benign = np.flatnonzero(y_test == 0)
 counts = np.arange(5, len(malignant) + 1, 4)
-seen, bounds, floors = [], [], []
+seen = []
+bounds = []
+floors = []
 for n in counts:
     rows = np.r_[benign, malignant[:n]]
     certificate = certify(y_test[rows], scores[rows], shifted.boundary_)

@@ -20,7 +20,8 @@ from boundshift.datasets import load_pima
 frame = load_pima(as_frame=True).frame
 frame = frame[(frame["Glucose"] > 0) & (frame["BMI"] > 0)]
 rare = np.r_[np.flatnonzero(frame["target"] == 0), np.flatnonzero(frame["target"] == 1)[:60]]
-X, y = frame.iloc[rare][["Glucose", "BMI"]], frame.iloc[rare]["target"]
+X = frame.iloc[rare][["Glucose", "BMI"]]
+y = frame.iloc[rare]["target"]
 
 model = make_pipeline(StandardScaler(), PolynomialFeatures(3), LogisticRegression())
 shifted = BoundShiftClassifier(model).fit(X, y)

@@ -26,7 +26,8 @@ def train(X: np.ndarray, y: np.ndarray, epochs: int = 60) -> nn.Sequential:
     network = nn.Sequential(nn.Linear(X.shape[1], 32), nn.ReLU(), nn.Linear(32, 1))
     optimiser = torch.optim.Adam(network.parameters(), lr=0.01)
     loss = nn.BCEWithLogitsLoss()
-    rows, target = torch.from_numpy(X), torch.from_numpy(y).float()[:, None]
+    rows = torch.from_numpy(X)
+    target = torch.from_numpy(y).float()[:, None]
     for _ in range(epochs):
         optimiser.zero_grad()
         loss(network(rows), target).backward()

@@ -23,7 +23,8 @@ FLAGS = (
 @contextmanager
 def open_browser(profile):
     """Yield a Chromium driver; where there is none, skip."""
-    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    chromium = shutil.which("chromium")
+    driver = shutil.which("chromedriver")
     if not chromium or not driver:
         pytest.skip("Chromium and its driver are needed: apt-get install chromium chromium-driver")
     from selenium import webdriver

@@ -45,7 +45,8 @@ def candidates(negative, positive, options: Options) -> list[Candidate]:
     windows = [all_windows(values, options.centre) for values in classes]
     found: list[Candidate] = []
     for m in path(len(negative), len(positive), options):
-        price, kept = 0.0, []
+        price = 0.0
+        kept = []
         for window, values, k, alpha in zip(windows, classes, m, options.alpha, strict=True):
             points, distance = window[k]
             amount = k if options.slack == "binary" else distance
@@ -60,12 +61,14 @@ def candidates(negative, positive, options: Options) -> list[Candidate]:
 def all_windows(values: list[float], centre: str) -> list[tuple[list[float], float]]:
     """Return (kept points, distance given up so far) after 0, 1, 2… points were given up."""
     n = len(values)
-    low, high = values[(n - 1) // 2], values[n // 2]
+    low = values[(n - 1) // 2]
+    high = values[n // 2]
     c = low + (high - low) / 2
     if centre == "mean":
         c = high + math.fsum(v - high for v in values) / n
     middle_half = values[3 * n // 4] - values[n // 4]
-    kept, lost = list(values), [0.0]
+    kept = list(values)
+    lost = [0.0]
     result = [(list(kept), 0.0)]
     while len(kept) > 2:
         farthest = max(abs(v - c) for v in kept)
@@ -90,7 +93,8 @@ def path(n_negative: int, n_positive: int, options: Options) -> list[tuple[int, 
 
 def by_share(n_negative: int, n_positive: int) -> list[tuple[int, int]]:
     """Give up one point of the larger class a level, and the same share, or more, of the other."""
-    larger, smaller = max(n_negative, n_positive), min(n_negative, n_positive)
+    larger = max(n_negative, n_positive)
+    smaller = min(n_negative, n_positive)
     levels = []
     for j in range(max(larger - 2, 0) + 1):
         few = min(math.ceil(j * smaller / larger - 1e-12), max(smaller - 2, 0))
@@ -100,7 +104,9 @@ def by_share(n_negative: int, n_positive: int) -> list[tuple[int, int]]:
 
 def one_by_one(n_negative: int, n_positive: int) -> list[tuple[int, int]]:
     """Give up from one class until its share passes the other's, then from the other; repeat."""
-    n, m, turn = (n_negative, n_positive), [0, 0], 0
+    n = (n_negative, n_positive)
+    m = [0, 0]
+    turn = 0
     levels = [(0, 0)]
     while any(k < size - 2 for k, size in zip(m, n, strict=True)):
         other = 1 - turn
@@ -128,7 +134,8 @@ def level_candidates(kept, price, m, options: Options) -> list[Candidate]:
     if distance <= TIE * scale or space < -TIE * scale:
         return []
     space = 0.0 if space <= TIE * scale else space
-    constant, weight = price + sum(1 / (k + 1) for k in n), [k / (k + 1) for k in n]
+    constant = price + sum(1 / (k + 1) for k in n)
+    weight = [k / (k + 1) for k in n]
     foot = mean[0] + radius[0] + options.constant * step[0]
     return [
         Candidate(constant + value, foot + theta * space, m)
@@ -144,7 +151,8 @@ def minima(space, step, weight) -> list[tuple[float, float]]:
         other = 0 if step[0] > 0 else 1
         u = space / step[other]
         return [(1.0 - other, weight[other] * math.exp(-min(u * u / 2, 1e4)))]
-    k, thetas = [space / a for a in step], [0.0, 1.0]
+    k = [space / a for a in step]
+    thetas = [0.0, 1.0]
     if space > 0:  # else the loss is flat
         sign = slope(GRID[1:-1], k, weight)
         turns = np.flatnonzero((sign[:-1] < 0) & (sign[1:] >= 0))

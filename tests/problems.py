@@ -31,7 +31,8 @@ def draw_classes(rng, kind: str, n: int, p: int, gap: float):
     if kind == "heavy":
         return rng.standard_t(1, n), rng.standard_t(1, p) + gap
     if kind == "two humps":
-        low, high = np.where(rng.random(n) < 0.4, -5, 0), np.where(rng.random(p) < 0.4, 5, 0)
+        low = np.where(rng.random(n) < 0.4, -5, 0)
+        high = np.where(rng.random(p) < 0.4, 5, 0)
         return low + rng.normal(0, 0.3, n), high + gap + rng.normal(0, 0.3, p)
     if kind == "skewed":
         return rng.exponential(1, n), gap + rng.exponential(2, p)
@@ -54,7 +55,8 @@ def labelled(negative, positive):
 def classes(draw, most: int = 24):
     """Draw two classes of any shape, the positive one above."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n, p = draw(st.integers(2, most)), draw(st.integers(2, most))
+    n = draw(st.integers(2, most))
+    p = draw(st.integers(2, most))
     kind = draw(st.sampled_from(KINDS))
     gap = draw(st.sampled_from([0.3, 1.0, 2.0, 4.0, 10.0, 50.0]))
     return upright(*draw_classes(rng, kind, n, p, gap))
@@ -64,7 +66,8 @@ def classes(draw, most: int = 24):
 def tied_classes(draw):
     """Draw two classes of small whole numbers, with ties within and across."""
     numbers = st.lists(st.integers(-5, 5), min_size=2, max_size=12)
-    negative, positive = draw(numbers), draw(numbers)
+    negative = draw(numbers)
+    positive = draw(numbers)
     shift = draw(st.integers(0, 12))
     return upright(np.array(negative, dtype=float), np.array(positive, dtype=float) + shift)
 

@@ -49,7 +49,8 @@ def is_unique(y, s, options):
     """Whether a tiny change of the scores changes the answer only a little."""
     rng = np.random.default_rng(0)
     moved = s + 1e-9 * np.ptp(s) * rng.uniform(-1, 1, len(s))
-    found, near = find(y, s, **options), find(y, moved, **options)
+    found = find(y, s, **options)
+    near = find(y, moved, **options)
     return found.wrong == near.wrong and abs(found.threshold - near.threshold) < 1e-6 * np.ptp(s)
 
 
@@ -122,7 +123,8 @@ def test_classes_that_cannot_be_told_apart_get_a_finite_boundary(y, s, curve, wo
 
 def test_a_wider_class_in_the_same_place_is_not_said_to_be_a_guess():
     # A class with a far tail can be caught by it, so "no boundary is better" would be false.
-    y, scores = np.repeat([0, 1], [30, 30]), np.tile([-1.0, 0.0, 1.0], 20) * np.repeat([1, 3], 30)
+    y = np.repeat([0, 1], [30, 30])
+    scores = np.tile([-1.0, 0.0, 1.0], 20) * np.repeat([1, 3], 30)
     with pytest.warns(BoundaryWarning, match="may be no better than chance"):
         found = find_boundary(y, scores, curve="empirical", rule="sum")
     assert (found.status, sum(found.errors)) == (Status.CHANCE, pytest.approx(2 / 3))

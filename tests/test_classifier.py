@@ -113,7 +113,8 @@ def test_no_row_decides_twice():
     total = np.zeros(len(Y))
     for train, test in cv.split(X, Y):
         total[test] += LogisticRegression().fit(X[train], Y[train]).decision_function(X[test])
-    model, expected = fit(cv=cv), find_boundary(Y, total / 2)
+    model = fit(cv=cv)
+    expected = find_boundary(Y, total / 2)
     assert model.boundary_.n_samples == expected.n_samples
     assert model.threshold_ == pytest.approx(expit(expected.threshold), rel=1e-12)
 
@@ -183,7 +184,8 @@ def test_only_predict_moves_and_by_the_threshold(name, pos_label, ensemble):
 
 @pytest.mark.parametrize("method", ["decision_function", lambda m, X: m.decision_function(X)])
 def test_a_margin_that_is_asked_for_has_a_threshold_of_its_own(method):
-    model, own = fit(cv=None, response_method=method), LogisticRegression().fit(X, Y)
+    model = fit(cv=None, response_method=method)
+    own = LogisticRegression().fit(X, Y)
     assert model.boundary_ == find_boundary(Y, own.decision_function(X), scale="raw")
     np.testing.assert_array_equal(model.predict(X), own.decision_function(X) > model.threshold_)
     np.testing.assert_array_equal(model.predict_proba(X), own.predict_proba(X))
@@ -221,7 +223,8 @@ def test_a_model_that_knows_nothing_is_no_better_than_chance():
 @pytest.mark.parametrize("nested", [0, 1, 2])
 def test_weights_reach_every_fit_and_the_boundary(fits, nested):
     weight = np.random.default_rng(0).uniform(0.5, 1, len(Y))
-    inner, name = Recorder(), "sample_weight"
+    inner = Recorder()
+    name = "sample_weight"
     for k in range(nested):
         inner = make_pipeline("passthrough", inner)
         name = f"recorder__{name}" if k == 0 else f"pipeline__{name}"
@@ -267,7 +270,8 @@ def test_groups_go_to_the_splitter(fits, routing):
 def test_every_container_gives_the_same_boundary(kind):
     names = [f"x{i}" for i in range(X.shape[1])]
     if kind.startswith("csr"):
-        rows, labels = getattr(scipy.sparse, kind)(X), Y
+        rows = getattr(scipy.sparse, kind)(X)
+        labels = Y
     else:
         library = pytest.importorskip(kind)
         rows = library.DataFrame(dict(zip(names, X.T, strict=True)))
@@ -341,7 +345,8 @@ def test_which_class_is_positive(labels, pos_label, positive):
 
 
 def test_a_row_at_the_very_boundary_is_negative():
-    rows, y = np.arange(8.0)[:, None], np.repeat(["a", "b"], [3, 5])
+    rows = np.arange(8.0)[:, None]
+    y = np.repeat(["a", "b"], [3, 5])
     model = BoundShiftClassifier(
         lambda X: X[:, 0], cv="prefit", curve="empirical", rule="minimax"
     ).fit(rows, y)

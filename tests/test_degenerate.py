@@ -102,7 +102,8 @@ def test_degenerate_rows_are_answered_with_numbers(name, rows):
     found = call(FUNCTIONS[name], y, s)
     if isinstance(found, Boundary):
         predicted = found.predict(s)
-        y, s = np.asarray(y), np.asarray(s, dtype=float)
+        y = np.asarray(y)
+        s = np.asarray(s, dtype=float)
         assert np.isfinite([found.threshold, *found.errors]).all()
         assert np.isfinite(found.loss) or not found.status.solved
         wrong = [np.sum((predicted != y) & (y == label)) for label in found.labels]

@@ -177,7 +177,8 @@ def test_shrinkage_makes_small_groups_err_less():
     loss = {0.0: [], 20.0: [], 1e9: []}
     for _ in range(25):
         centres = {f"g{k}": rng.normal(scale=0.3) for k in range(6)}
-        by, y = np.repeat(list(centres), 30), np.tile([0, 0, 0, 0, 1], 36)
+        by = np.repeat(list(centres), 30)
+        y = np.tile([0, 0, 0, 0, 1], 36)
         s = rng.normal(size=180) + 2 * y + np.array([centres[group] for group in by])
         for rows, seen in loss.items():
             found = find_boundaries(y, s, by, curve="smoothed", rule="sum", prior_rows=rows)
@@ -231,8 +232,12 @@ def test_scores_that_point_down_are_decided_as_they_are(rows):
 
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_floors_at_a_divided_risk_hold_in_all_groups_together():
-    rng, runs, n, groups = np.random.default_rng(3), 150, 60, 12
-    by, y = np.repeat(np.arange(groups), 2 * n), np.tile(np.repeat([0, 1], n), groups)
+    rng = np.random.default_rng(3)
+    runs = 150
+    n = 60
+    groups = 12
+    by = np.repeat(np.arange(groups), 2 * n)
+    y = np.tile(np.repeat([0, 1], n), groups)
     broken = {0.95: 0, 1 - 0.05 / groups: 0}
     for _ in range(runs):
         s = rng.normal(size=len(y)) + 2 * y

@@ -70,7 +70,8 @@ def test_metrics_at_every_cut_are_scikit_learns(tied, gap):
 
 
 def test_one_threshold_is_a_number_a_list_or_a_boundary():
-    y, s = np.array([0, 0, 0, 0, 1, 1]), np.array([0, 1, 2, 3, 2.5, 4])
+    y = np.array([0, 0, 0, 0, 1, 1])
+    s = np.array([0, 1, 2, 3, 2.5, 4])
     boundary = replace(find_boundary(y, s), threshold=2.2)
     for thresholds in (2.2, np.float64(2.2), np.array(2.2), [2.2], boundary):
         table = metrics_at(y, s, thresholds)
@@ -79,7 +80,8 @@ def test_one_threshold_is_a_number_a_list_or_a_boundary():
 
 
 def test_metrics_at_another_prevalence_follow_it():
-    y, s = [0, 0, 0, 0, 1, 1], [0, 1, 2, 3, 2.5, 4]
+    y = [0, 0, 0, 0, 1, 1]
+    s = [0, 1, 2, 3, 2.5, 4]
     here, rare = (metrics_at(y, s, [2.2], prevalence=p) for p in (None, 0.01))
     assert rare["recall"] == here["recall"]
     assert rare["precision"][0] == pytest.approx(0.01 / (0.01 + 0.99 * 0.25))
@@ -92,7 +94,8 @@ def test_the_net_benefit_of_probabilities_takes_each_cut_as_the_users_own():
     cuts = np.array([0.05, 0.2, 0.5, 0.8])
     table = metrics_at(y, p, cuts)
     for i, t in enumerate(cuts):
-        hits, alarms = np.mean((p > t) & (y == 1)), np.mean((p > t) & (y == 0))
+        hits = np.mean((p > t) & (y == 1))
+        alarms = np.mean((p > t) & (y == 0))
         assert table["net_benefit"][i] == pytest.approx(hits - alarms * t / (1 - t), abs=1e-12)
     np.testing.assert_allclose(
         table["standardised_net_benefit"], table["net_benefit"] / y.mean(), atol=1e-12
@@ -100,7 +103,8 @@ def test_the_net_benefit_of_probabilities_takes_each_cut_as_the_users_own():
 
 
 def test_scores_that_are_no_probabilities_have_a_net_benefit_by_costs_only():
-    y, s = [0, 0, 0, 0, 1, 1], [0, 1, 2, 3, 2.5, 4]
+    y = [0, 0, 0, 0, 1, 1]
+    s = [0, 1, 2, 3, 2.5, 4]
     assert np.isnan(metrics_at(y, s)["net_benefit"]).all()
     table = metrics_at(y, s, [2.2], costs=Cost(false_negative=4), prevalence=0.1)
     assert table["net_benefit"] == pytest.approx(0.1 - 0.9 * 0.25 / 4)
@@ -108,7 +112,8 @@ def test_scores_that_are_no_probabilities_have_a_net_benefit_by_costs_only():
 
 
 def test_a_boundary_says_which_class_is_positive():
-    labels, s = np.array(["ill", "well"])[[0, 0, 1, 1, 1]], [5, 4, 3, 2, 4.5]
+    labels = np.array(["ill", "well"])[[0, 0, 1, 1, 1]]
+    s = [5, 4, 3, 2, 4.5]
     boundary = find_boundary(labels, s, rule="f1", pos_label="ill", curve="empirical")
     assert metrics_at(labels, s, boundary)["recall"] == 1.0
 

@@ -57,7 +57,8 @@ def test_two_classes_have_the_binary_boundary(strategy, rule, tolerance):
 
 def test_pairwise_biases_reconcile_the_thresholds_of_each_pairs_own_rows(three):
     y, scores = three
-    thresholds, weights = {}, {}
+    thresholds = {}
+    weights = {}
     for i, j in itertools.combinations(range(3), 2):
         rows = (y == i) | (y == j)
         margin = (scores[:, j] - scores[:, i])[rows]

@@ -25,7 +25,9 @@ def test_as_many_rows_are_wrong_as_the_bound_allows(n, floor, confidence):
 
 @pytest.mark.parametrize("tied", [False, True])
 def test_the_floor_holds_on_fresh_rows_as_often_as_promised(tied):
-    rng, runs, kept = np.random.default_rng(1), 400, 0
+    rng = np.random.default_rng(1)
+    runs = 400
+    kept = 0
     for _ in range(runs):
         s = rng.poisson(3, 200) if tied else rng.normal(size=200)
         t = find_boundary(np.zeros(200), s, rule=Floors(specificity=0.9), scale="raw").threshold

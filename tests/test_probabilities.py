@@ -56,7 +56,8 @@ PROBABILITIES = st.lists(
 
 @given(PROBABILITIES, PROBABILITIES, st.sampled_from(COUNTED), st.sampled_from(["sum", "minimax"]))
 def test_curves_of_counts_are_as_good_either_way(negative, positive, curve, rule):
-    y, p = np.repeat([0, 1], [len(negative), len(positive)]), np.array(negative + positive)
+    y = np.repeat([0, 1], [len(negative), len(positive)])
+    p = np.array(negative + positive)
     # Which class lies above is said by medians, of which those between two rows differ by scale.
     sample = ScoreSample.from_labels(y, p)
     assume(sample.is_reversed == sample.on_scale("auto").is_reversed)
@@ -67,7 +68,8 @@ def test_curves_of_counts_are_as_good_either_way(negative, positive, curve, rule
 
 
 def test_a_cut_stands_in_the_middle_of_its_gap_by_log_odds():
-    y, p = [0, 0, 0, 1, 1], [0.001, 0.005, 0.01, 0.5, 0.9]
+    y = [0, 0, 0, 1, 1]
+    p = [0.001, 0.005, 0.01, 0.5, 0.9]
     found = find(y, p, curve="empirical")
     assert logit(found.threshold) == pytest.approx((logit(0.01) + logit(0.5)) / 2)
     assert find(y, p, curve="empirical", scale="raw").threshold == pytest.approx(0.255)

@@ -220,7 +220,8 @@ def test_a_weighted_certificate_is_nominal_and_counts_rows(problem):
     y, s, w = problem
     w[:10] = 0
     model = BoundShiftClassifier(lambda X: X[:, 0], cv="prefit").fit(s[:, None], y, sample_weight=w)
-    found, wrong = model.certificate_, ((s > model.threshold_) != y)[10:]
+    found = model.certificate_
+    wrong = ((s > model.threshold_) != y)[10:]
     assert (found.status, found.n_samples) == ("nominal", (290, 25))
     assert found.wrong == tuple(int(wrong[y[10:] == k].sum()) for k in (0, 1))
     assert "Rows have weights" in str(found)

@@ -88,7 +88,8 @@ def test_of_many_writers_of_one_new_file_one_succeeds(tmp_path):
 @pytest.mark.skipif(os.name == "nt", reason="Windows cannot synchronise a folder")
 def test_content_and_name_are_on_the_disk_before_it_returns(tmp_path, monkeypatch):
     calls = []
-    sync, replace = os.fsync, os.replace
+    sync = os.fsync
+    replace = os.replace
 
     def noted_sync(handle):
         calls.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "content")
@@ -105,7 +106,8 @@ def test_content_and_name_are_on_the_disk_before_it_returns(tmp_path, monkeypatc
 
 
 def test_a_lock_is_held_by_one_at_a_time_and_leaves_no_file(tmp_path):
-    held, most = [], []
+    held = []
+    most = []
 
     def work(number):
         for _ in range(20):

@@ -33,9 +33,11 @@ from boundshift.metrics import metrics_at
 from boundshift.rules import Sum, as_rule
 
 N = 60
-Y, S = np.tile([0, 0, 1], 20), np.arange(60) / 60
+Y = np.tile([0, 0, 1], 20)
+S = np.arange(60) / 60
 WORDS = np.array(["good", "bad"])[Y]
-Y10, S10 = np.repeat([0, 1], [6, 4]), np.arange(10.0)
+Y10 = np.repeat([0, 1], [6, 4])
+S10 = np.arange(10.0)
 COSTS = [[0.0, 1.0, 4.0], [5.0, 0.0, 3.0], [50.0, 10.0, 0.0]]
 ABC = ("a", "b", "c")
 FITTED = find_boundary([0, 0, 0, 1, 1], [0.1, 0.7, 1.3, 4.1, 5.7])

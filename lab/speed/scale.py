@@ -74,7 +74,8 @@ def write_parquet(folder: str, n: int, kind: str) -> None:
 
 @contextmanager
 def parquet(n: int, kind: str = "t4") -> Iterator[str]:
-    needed, free = 10 * n, shutil.disk_usage(tempfile.gettempdir()).free
+    needed = 10 * n
+    free = shutil.disk_usage(tempfile.gettempdir()).free
     if needed > free:
         raise SystemExit(
             f"{n:,} rows need {needed / 1e9:.1f} GB in {tempfile.gettempdir()}, which has "
@@ -123,7 +124,8 @@ def in_memory(folder: str) -> list[Facts]:
     from boundshift import find_boundary
 
     data = pq.read_table(folder)
-    y, s = data["label"].to_numpy(), data["score"].to_numpy()
+    y = data["label"].to_numpy()
+    s = data["score"].to_numpy()
     found = [find_boundary(y, s, curve=curve, rule=rule, scale="raw") for curve, rule in CASES]
     return [facts_of(boundary) for boundary in found]
 
@@ -277,7 +279,8 @@ def read_by(engine: str) -> Callable[[int], Iterator[Row]]:
 def judge_engine(what: str, run: Facts, expected: Sequence[Facts]) -> Iterator[Row]:
     seconds = run["seconds"]
     one_pass = seconds["tally"] + seconds["deciding, blend"]
-    group, ten_lines = seconds["group"], seconds["bincount"]
+    group = seconds["group"]
+    ten_lines = seconds["bincount"]
     name = f"{what}: tally and default boundary, times the GROUP BY of the engine"
     yield Row.judge(name, one_pass / group, "<= 1.5")
     yield Row.judge(f"{what}: the same, times ten lines of bincount", one_pass / ten_lines, "<= 10")

@@ -193,7 +193,9 @@ def _solve_one_class(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Solu
     of that class, and the bound for its count holds as it is.
     """
     i = 0 if sample.negative.n else 1
-    name, label, other = ("specificity", "recall")[i], sample.labels[i], sample.labels[1 - i]
+    name = ("specificity", "recall")[i]
+    label = sample.labels[i]
+    other = sample.labels[1 - i]
     if not (isinstance(rule, Floors) and [*rule.asked] == [name] and rule.then is None) or (
         not isinstance(curve, CountCurve)
     ):
@@ -203,14 +205,16 @@ def _solve_one_class(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Solu
             f"{other!r}, too."
         )
     curve.check_floors(rule)
-    floor, n = rule.asked[name], sample.n_samples[i]
+    floor = rule.asked[name]
+    n = sample.n_samples[i]
     guarantee = Guarantee(name, floor, curve.delta or 1.0)
     allowed = guarantee.allowed_errors(n, curve.bound_at)
     edges = gap_edges(sample)
     wrong = sample.count_wrong(edges[:-1])[i]
     good = np.flatnonzero(wrong <= max(allowed, 0))
     gap = int(good[0] if i == 0 else good[-1])
-    low, high = float(edges[gap]), float(edges[gap + 1])
+    low = float(edges[gap])
+    high = float(edges[gap + 1])
     threshold = middle_of_gap(low, high)
     errors = curve.errors_at_chosen(sample, threshold, rule)
     found = Found(threshold, (low, high), errors, math.nan)

@@ -57,7 +57,8 @@ def _own(name: Any, summary: str) -> Any:
         check_is_fitted(self)
         return read_response(self.estimator_, X, name, self.classes_)
 
-    method.__name__, method.__qualname__ = name, f"BoundShiftClassifier.{name}"
+    method.__name__ = name
+    method.__qualname__ = f"BoundShiftClassifier.{name}"
     method.__doc__ = f"""{summary}
 
         Parameters
@@ -459,7 +460,8 @@ default="auto"
                     f"`{others[0]}` must go with two classes, got {len(self.classes_)}. Leave it "
                     "out, or fit on y == label to tell one from the rest."
                 )
-            number, labels = np.searchsorted(self.classes_, y), tuple(self.classes_.tolist())
+            number = np.searchsorted(self.classes_, y)
+            labels = tuple(self.classes_.tolist())
             is_wrong = self.predict(X) != y
             found = certify_rows(number, is_wrong, labels, confidence=confidence, **options)
         is_paid = bool(options.get("chosen_here", False)) and self.prefit_
@@ -481,7 +483,8 @@ default="auto"
                 "this session and the mean of the folds' models is deployed, got None. Pass "
                 "labels, or fit with ensemble=True."
             )
-        sample, t = self.deciding_sample_, self.threshold_
+        sample = self.deciding_sample_
+        t = self.threshold_
         is_positive = sample.y == self.boundary_.labels[1]
         flagged = self.positive_scores(X) > t
         response = getattr(self.estimator_, "response", self._response)

@@ -84,7 +84,8 @@ class Fingerprint:
         if not n_matches:
             return ""
         values, counts = np.unique(np.concatenate([self.hashes, shown]), return_counts=True)
-        values, counts = values[counts > 1], counts[counts > 1]
+        values = values[counts > 1]
+        counts = counts[counts > 1]
         in_both = np.count_nonzero(np.isin(values, self.hashes) & np.isin(values, shown))
         w = len(shown) / (len(self.hashes) + len(shown))
         likely = float(np.mean(1.0 - w**counts - (1.0 - w) ** counts))

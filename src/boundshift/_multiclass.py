@@ -48,7 +48,8 @@ Profile = tuple[FloatArray, Function]
 
 # A pair's loss is tabulated at this many quantiles of either class, and between the neighbours of
 # the best of them.
-_QUANTILES, _REFINED = 257, 65
+_QUANTILES = 257
+_REFINED = 65
 _LEAST_RIGHT = 1e-9  # a pair that is always wrong must not weigh infinitely
 _PLACES = 4096  # at which one bias is tried before those next to the best
 _ROUNDS = 100
@@ -56,7 +57,8 @@ _SAME = 1e-9  # losses that differ by less are equal
 _FEW_ROWS = 3  # a class with at most this many rows is never held back
 # Standard errors that proposals of floors add to what a test needs, from cautious to daring, and
 # steps from each proposal to the next.
-_CAUTION, _STEPS = (3.0, 1.5, 0.0, -1.5), 16
+_CAUTION = (3.0, 1.5, 0.0, -1.5)
+_STEPS = 16
 _AHEAD = 4.0  # standard deviations by which classes with a floor lead in the first proposal
 _BEYOND = 1e3  # above every objective, so that floors come first
 _ROUNDING = 1e-12
@@ -150,7 +152,8 @@ def _pair_samples(
         difference = scores[:, j] - scores[:, i]
         rows = ((y == i) | (y == j)) & ~np.isnan(difference)
         rows &= True if weights is None else weights > 0
-        mine, weight = (y == j)[rows], None if weights is None else weights[rows]
+        mine = (y == j)[rows]
+        weight = None if weights is None else weights[rows]
         if 0 < np.count_nonzero(mine) < len(mine):
             pair = names[i], names[j]
             samples[i, j] = ScoreSample.from_rows(mine, difference[rows], pair, weight)
@@ -185,7 +188,8 @@ def _reconcile(
 
     A threshold's variance falls with the rows of the smaller class.
     """
-    laplacian, right = np.zeros((n_classes, n_classes)), np.zeros(n_classes)
+    laplacian = np.zeros((n_classes, n_classes))
+    right = np.zeros(n_classes)
     for (i, j), t in thresholds.items():
         first, second = samples[i, j].n_samples
         w = 1 / (1 / first + 1 / second)
@@ -213,7 +217,8 @@ def _joint_biases(
     weights: FloatArray | None,
 ) -> FloatArray:
     order = _order_classes(y, np.nan_to_num(scores), weights)[::-1]  # from the largest class
-    number, n_classes = np.argsort(order), len(order)
+    number = np.argsort(order)
+    n_classes = len(order)
     samples = _pair_samples(number[y], scores[:, order], range(n_classes), weights)
     tables = {pair: _tabulate(sample, curve, rule) for pair, sample in samples.items()}
     best = {pair: float(t[_middle_of_least(losses)]) for pair, (t, losses) in tables.items()}
@@ -251,7 +256,8 @@ def _tabulate(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> tuple[Float
 
     The value is from 0, where no error is claimed, to 1, where all is wrong.
     """
-    errors, extremes = curve.errors(sample), np.array([0.0, 1.0])
+    errors = curve.errors(sample)
+    extremes = np.array([0.0, 1.0])
     best, worst = rule.value(extremes, extremes, sample.n_samples)
 
     def losses_at(thresholds: FloatArray) -> FloatArray:
@@ -267,7 +273,8 @@ def _tabulate(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> tuple[Float
     nodes = np.unique(np.append(thirds.ravel(), ends[-1]))
     losses = losses_at(nodes)
     least = np.flatnonzero(losses <= losses.min() + _SAME)
-    low, high = nodes[max(least[0] - 1, 0)], nodes[min(least[-1] + 1, len(nodes) - 1)]
+    low = nodes[max(least[0] - 1, 0)]
+    high = nodes[min(least[-1] + 1, len(nodes) - 1)]
     nodes = np.union1d(nodes, np.linspace(float(low), float(high), _REFINED))
     return nodes, losses_at(nodes)
 
@@ -293,12 +300,14 @@ def _descend(
             # The best of a thin grid, then the best around it.
             thin = places[:: max(1, len(places) // _PLACES)]
             at = _middle_of_least(losses(thin), counted=counted)
-            low, high = thin[max(at - 1, 0)], thin[min(at + 1, len(thin) - 1)]
+            low = thin[max(at - 1, 0)]
+            high = thin[min(at + 1, len(thin) - 1)]
             close = places[(places >= low) & (places <= high)]
             best = float(close[_middle_of_least(losses(close), counted=counted)])
             now, then = losses(np.array([biases[k], best])).tolist()
             if now - then > _SAME * (abs(now) if counted else 1.0):
-                biases[k], moved = best, True
+                biases[k] = best
+                moved = True
         if not moved:
             break
     return biases
@@ -309,7 +318,8 @@ def _middle_of_least(values: FloatArray, *, counted: bool = False) -> int:
     same = _SAME * abs(values.min()) if counted else _SAME
     least = np.concatenate([[False], values <= values.min() + same, [False]])
     edges = np.flatnonzero(np.diff(least.astype(np.int8)))
-    starts, ends = edges[::2], edges[1::2]
+    starts = edges[::2]
+    ends = edges[1::2]
     run = int(np.argmax(ends - starts)) if counted else 0
     return int((starts[run] + ends[run] - 1) // 2)
 
@@ -340,7 +350,9 @@ def search_biases(
     """
     order = _order_classes(y, scores)
     number = np.argsort(order)
-    own, known, lost = number[y], scores[:, order], costs[np.ix_(order, order)]
+    own = number[y]
+    known = scores[:, order]
+    lost = costs[np.ix_(order, order)]
     rows = [np.flatnonzero(own == i) for i in range(len(costs))]
 
     def profile(biases: FloatArray, k: int) -> Profile:

@@ -167,7 +167,8 @@ class Scores:
         # The entries of a cell are a run of the sorted ones.
         first = np.searchsorted(offset, cell * np.arange(size))
         at_node: FloatArray = np.diff(self._rank_of(first), append=self.n).astype(np.float64)
-        filled, to_next = np.flatnonzero(np.diff(first, append=len(offset))), np.zeros(size)
+        filled = np.flatnonzero(np.diff(first, append=len(offset)))
+        to_next = np.zeros(size)
         amount = offset if self.count is None else offset * self.count
         to_next[filled] = np.add.reduceat(amount, first[filled]) / cell - at_node[filled] * filled
         at_node -= to_next
@@ -351,7 +352,9 @@ class ScoreSample:
             y_score = as_scores(y_score, len(y_true))
             weight = as_weights(sample_weight, len(y_true))
             used = weight > 0
-            y_true, y_score, weight = y_true[used], y_score[used], weight[used]
+            y_true = y_true[used]
+            y_score = y_score[used]
+            weight = weight[used]
         is_positive, scores, labels = as_rows(
             y_true, y_score, pos_label, symmetric=symmetric, one_class=one_class
         )
@@ -461,7 +464,8 @@ class ScoreSample:
 
     def to_threshold(self, value: float) -> float:
         """Carry a boundary to the units of the given scores, with every score on its side."""
-        low, high = self.extremes[0] - self.spread, self.extremes[1] + self.spread
+        low = self.extremes[0] - self.spread
+        high = self.extremes[1] + self.spread
         for scores in self.classes:
             k = int(np.searchsorted(scores.value, value, side="right"))
             low = max(low, float(scores.value[k - 1])) if k else low

@@ -152,7 +152,8 @@ def as_real_column(
     name: str, values: ArrayLike, remedy: str, n_rows: int | None = None
 ) -> NDArray[np.float64]:
     """Return real numbers, one for each row, as float64; NaN and infinity pass."""
-    array, reason = as_column(name, values, remedy, n_rows), ""
+    array = as_column(name, values, remedy, n_rows)
+    reason = ""
     if array.dtype.kind in "biufO":
         try:
             with np.errstate(over="ignore"):  # A long double may become infinite.
@@ -245,7 +246,8 @@ def as_labels(y_true: ArrayLike, name: str = "y_true") -> NDArray[Any]:
 def find_distinct(y: NDArray[Any], name: str = "y_true") -> NDArray[Any]:
     """Return the distinct labels in sorted order; raise if some are missing or not comparable."""
     if y.dtype.kind in "biuf" and len(y):
-        low, high = y.min(), y.max()
+        low = y.min()
+        high = y.max()
         # Two numbers, the usual labels, need no sort.
         if low != high and np.count_nonzero(y == low) + np.count_nonzero(y == high) == len(y):
             return np.array([low, high])

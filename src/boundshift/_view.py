@@ -23,7 +23,8 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
 from boundshift.rules import Rule
 
-_FENCE, _MARGIN = 6.0, 0.03
+_FENCE = 6.0
+_MARGIN = 0.03
 _NEAR_ZERO = 1e-7  # log-odds of a probability of exactly 0 or 1 stop here
 _COARSE = (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 0.5)
 _FINE = (*_COARSE, 0.002, 0.005, 0.02, 0.05, 0.2, 0.3, 0.4)
@@ -95,8 +96,10 @@ class Band(NamedTuple):
 
 def error_band(wrong: ArrayLike, n: ArrayLike, confidence: float) -> Band:
     """Return shares with Clopper and Pearson's two-sided interval."""
-    k, tail = np.asarray(wrong), (1 - confidence) / 2
-    low, high = 1.0 - clopper_pearson(np.asarray(n) - k, n, tail), clopper_pearson(k, n, tail)
+    k = np.asarray(wrong)
+    tail = (1 - confidence) / 2
+    low = 1.0 - clopper_pearson(np.asarray(n) - k, n, tail)
+    high = clopper_pearson(k, n, tail)
     return Band(k / np.asarray(n), low, high)
 
 
@@ -190,5 +193,6 @@ def round_numbers(low: float, high: float, most: int = 9) -> list[float]:
     rough = (high - low) / most
     power = 10.0 ** np.floor(np.log10(rough))
     step = power * next((m for m in (1, 2, 5, 10) if m * power >= rough), 10)
-    first, last = int(np.ceil(low / step - 1e-9)), int(np.floor(high / step + 1e-9))
+    first = int(np.ceil(low / step - 1e-9))
+    last = int(np.floor(high / step + 1e-9))
     return [float(f"{i * step:.12g}") for i in range(first, last + 1)][:12]

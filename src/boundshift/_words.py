@@ -87,7 +87,8 @@ def read_names(names: Mapping[str, object] | None, labels: tuple[Any, Any]) -> N
     unit = said.get("unit", "rows")
     if "positive" in said:
         said.setdefault("negative", "other")
-    phrases, short = [], []
+    phrases = []
+    short = []
     for key, label in zip(("negative", "positive"), labels, strict=True):
         name = said.get(key)
         label = label.decode(errors="replace") if isinstance(label, bytes) else label
@@ -187,12 +188,14 @@ def summary_text(boundary: Any) -> str:
     for name, values in rows:
         cells = [number(v, ".4g" if isinstance(v, float) else "").replace("−", "-") for v in values]
         lines.append(f"{name:<18}{''.join(f'{cell:>14}' for cell in cells)}")
-    (negative, positive), (false_alarms, missed) = boundary.n_samples, boundary.wrong
+    (negative, positive) = boundary.n_samples
+    (false_alarms, missed) = boundary.wrong
     found = positive - missed
     flagged = found + false_alarms
     precision = f"{found / flagged:.4g}" if flagged else "undefined"
     if negative and positive:
-        f1, share = 2 * found / (positive + flagged), flagged / (negative + positive)
+        f1 = 2 * found / (positive + flagged)
+        share = flagged / (negative + positive)
         lines.append(
             f"Rows that decided: recall {found / positive:.4g}, precision {precision}, "
             f"F1 {f1:.4g}, flagged {share:.2%}"

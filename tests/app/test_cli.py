@@ -135,6 +135,7 @@ def test_data_are_written_with_words_for_classes_and_what_to_do_next(run):
     assert "boundshift fit 'my pima.csv' --target target" in written.stderr
     piped = run("datasets", "pima", "--out", "-")
     assert piped.stderr == ""
-    rows, pima = list(csv.DictReader(piped.stdout.splitlines())), load_pima()
+    rows = list(csv.DictReader(piped.stdout.splitlines()))
+    pima = load_pima()
     assert [row["target"] for row in rows] == pima.target_names[pima.target].tolist()
     assert [float(row["Age"]) for row in rows] == pima.data[:, -1].tolist()

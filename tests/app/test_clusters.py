@@ -34,8 +34,10 @@ def visits(seed, n, most=8):
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory):
     """Return a table of visits, where it is, and the folder that was fitted on it."""
-    frame, place = visits(0, 150), tmp_path_factory.mktemp("rows")
-    path, folder = place / "rows.csv", place / "ill"
+    frame = visits(0, 150)
+    place = tmp_path_factory.mktemp("rows")
+    path = place / "rows.csv"
+    folder = place / "ill"
     frame.to_csv(path, index=False)
     told = call("fit", path, "--target", "ill", "--out", folder)
     return frame, path, folder, told
@@ -47,7 +49,8 @@ def says(found, words):
 
 def test_new_patients_keep_the_bounds_of_a_fit():
     """Rates over patients of a large second sample, by pandas; 5% of 16 bounds may be broken."""
-    new, broken = visits(99, 20_000), 0
+    new = visits(99, 20_000)
+    broken = 0
     for seed in range(8):
         found = fit_table(visits(seed, 150), "ill", seed=seed)
         assert found.certificate.certified
@@ -126,7 +129,9 @@ def test_too_few_patients_are_refused():
 
 
 N = 400
-FEW, MANY, TEXT = np.arange(N) % 26, np.arange(N) // 4, [f"p{i % 90}" for i in range(N)]
+FEW = np.arange(N) % 26
+MANY = np.arange(N) // 4
+TEXT = [f"p{i % 90}" for i in range(N)]
 IDS = ["PatientID", "PatientenNr", "patient_id", "patientid", "Fallnummer", "id_paciente", "MRN"]
 IDS += ["Numéro patient", "patient_nbr", "Kundenkennung", "device_id", "customer", "Pat-Nr."]
 IDS += ["PatNr", "Pat", "PID", "KVNR", "Versichertennummer", "NHS_number", "Medical record number"]
@@ -170,7 +175,8 @@ def test_a_zone_of_patients(rows):
 
 
 def test_a_folder_certified_and_watched_by_patients(rows, tmp_path):
-    folder, rest = rows[2], visits(5, 80)
+    folder = rows[2]
+    rest = visits(5, 80)
     later = tmp_path / "later.csv"
     rest.to_csv(later, index=False)
     model = load(folder / "model.skops")
@@ -188,7 +194,9 @@ def test_a_folder_certified_and_watched_by_patients(rows, tmp_path):
 
 
 def test_a_folder_without_clusters_certifies_nothing_on_repeating_ids(tmp_path):
-    path, later, folder = tmp_path / "rows.csv", tmp_path / "later.csv", tmp_path / "ill"
+    path = tmp_path / "rows.csv"
+    later = tmp_path / "later.csv"
+    folder = tmp_path / "ill"
     visits(0, 150).drop(columns="PatientID").to_csv(path, index=False)
     visits(5, 80).to_csv(later, index=False)
     call("fit", path, "--target", "ill", "--out", folder)

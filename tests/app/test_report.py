@@ -82,7 +82,8 @@ def test_groups_are_counted_on_the_rows_that_judge(run, scores, rows, tmp_path):
     run("report", scores, *COLUMNS, "--by", "town")
     run("report", "-", *COLUMNS, "--by", "town", "--out", "piped.html", input=scores.read_bytes())
     boundary = find_boundary(*rows, pos_label="yes")
-    flagged, bonn = rows[1] > boundary.threshold, towns == "Bonn"
+    flagged = rows[1] > boundary.threshold
+    bonn = towns == "Bonn"
     ill = rows[0] == "yes"
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     row = re.search(r'<th scope="row">Bonn</th><td>(\d+)</td><td>(\d+)</td><td>([\d.]+)%', page)

@@ -35,7 +35,8 @@ from boundshift.rules import as_rule
 from boundshift.streaming import _tables as batches
 
 COLUMNS = ["--score", "risk", "--label", "ill"]
-CURVES, RULES = options.CURVES.split(", "), options.RULES.split(", ")
+CURVES = options.CURVES.split(", ")
+RULES = options.RULES.split(", ")
 ROOT = Path(__file__).parents[2]
 
 
@@ -222,7 +223,8 @@ def test_a_large_file_is_certified_by_exact_counts(threshold, in_passes, tmp_pat
 
 @pytest.mark.parametrize("asked", ["--certify", "--cost-column amount", "--zone 0.1,0.2"])
 def test_several_files_are_one_table(threshold, tmp_path, beside, asked):
-    table, asked = csv.read_csv(beside[0]), [*asked.split(), "--positive", "yes"]
+    table = csv.read_csv(beside[0])
+    asked = [*asked.split(), "--positive", "yes"]
     for part, half in enumerate((table[:100], table[100:])):
         csv.write_csv(half, tmp_path / f"part-{part}.csv")
     expected = threshold(beside[0], *asked)
@@ -266,7 +268,8 @@ def test_costs_by_row_decide_as_in_the_library(threshold, beside, rows):
 
 
 def test_the_zone_is_that_of_the_library(run, threshold, tmp_path, rows):
-    y, p = rows[0], 1 / (1 + np.exp(-rows[1]))
+    y = rows[0]
+    p = 1 / (1 + np.exp(-rows[1]))
     csv.write_csv(pa.table({"risk": p, "ill": y}), tmp_path / "p.csv")
     zone = Zone.from_dict(threshold("p.csv", "--positive", "yes", "--zone", "0.1,0.2"))
     assert zone == find_zone(y, p, errors=(0.1, 0.2), pos_label="yes")
@@ -312,7 +315,8 @@ def test_what_are_no_scores_or_labels_is_refused(tmp_path, case):
 @pytest.fixture
 def visits(tmp_path, rows):
     """Return a file in which each patient has four rows."""
-    path, (y, s) = tmp_path / "visits.csv", rows
+    path = tmp_path / "visits.csv"
+    (y, s) = rows
     ids = np.random.default_rng(0).permutation(np.arange(len(y)) // 4)
     csv.write_csv(pa.table({"patient_id": ids, "risk": s, "ill": y}), path)
     return path
@@ -321,12 +325,14 @@ def visits(tmp_path, rows):
 @pytest.mark.parametrize("kind", ["csv", "parquet", "-", "two files", "passes"])
 def test_ids_that_repeat_certify_nothing(run, visits, kind, in_passes):
     table = csv.read_csv(visits)
-    paths, how = [visits], {}
+    paths = [visits]
+    how = {}
     if kind == "parquet":
         paths = [visits.with_suffix(".parquet")]
         parquet.write_table(table, paths[0])
     elif kind == "-":
-        paths, how = ["-"], {"input": visits.read_text()}
+        paths = ["-"]
+        how = {"input": visits.read_text()}
     elif kind == "two files":
         paths.append(visits.with_name("more.csv"))
         csv.write_csv(table[:220], visits)
@@ -334,7 +340,8 @@ def test_ids_that_repeat_certify_nothing(run, visits, kind, in_passes):
     elif kind == "passes":
         in_passes()
     asked = ("threshold", *paths, *COLUMNS, "--recall-floor", "0,8", "--json", "--certify")
-    found, independent = run(*asked, **how), run(*asked, "--cluster", "none", **how)
+    found = run(*asked, **how)
+    independent = run(*asked, "--cluster", "none", **how)
     assert "'patient_id' repeats (440 rows of 110)" in found.stderr
     assert "repeats" not in independent.stderr
     for result, status in ((found, "nominal"), (independent, "certified")):
@@ -353,7 +360,8 @@ def test_a_zone_or_report_on_repeating_ids_promises_nothing(run, visits):
 
 
 def test_a_report_on_test_rows_of_other_patients(run, visits):
-    table, test = csv.read_csv(visits), visits.with_name("test.csv")
+    table = csv.read_csv(visits)
+    test = visits.with_name("test.csv")
     of_test = np.array(table["patient_id"]) < 55
     asked = "report", visits, *COLUMNS, "--cluster", "patient_id"
     assert "and --cluster with --test" in run(*asked, code=1).stderr
@@ -367,7 +375,8 @@ def test_the_same_rows_twice_certify_nothing(run, scores, visits):
     twice = ("threshold", scores, scores, *COLUMNS), ("report", scores, *COLUMNS, "--test", scores)
     for asked in twice:
         assert "Files must hold different rows" in run(*asked, code=1).stderr
-    table, test = csv.read_csv(visits), visits.with_name("test.csv")
+    table = csv.read_csv(visits)
+    test = visits.with_name("test.csv")
     order = np.random.default_rng(1).permutation(len(table))
     ids = np.array(table["patient_id"])[order]
     first = np.unique(ids, return_index=True)[1]

@@ -78,7 +78,8 @@ def test_quoted_rows_that_cross_blocks(tmp_path, monkeypatch):
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 def test_text_of_windows_is_read_and_its_encoding_said(tmp_path, monkeypatch, encoding):
     monkeypatch.setattr(batches, "_BLOCK", 64)
-    names, rows = ["n", "Größe"], [["2", "Öl für 5 €"], ["3", "ß"]] * 20
+    names = ["n", "Größe"]
+    rows = [["2", "Öl für 5 €"], ["3", "ß"]] * 20
     text = "".join(f"{a};{b}\r\n" for a, b in [names, *rows])
     (tmp_path / "t.csv").write_bytes(text.encode(encoding))
     with warnings.catch_warnings(record=True) as caught:

@@ -44,7 +44,8 @@ def test_the_model_is_plain_and_decided_on_the_scores_shown(fitted, frame):
 
 def test_with_many_rare_rows_one_model_of_all_training_rows_is_deployed(fitted, frame):
     model = fitted.model.estimator_
-    X, y = frame.drop(columns="target"), frame["target"].to_numpy()
+    X = frame.drop(columns="target")
+    y = frame["target"].to_numpy()
     train, _ = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=3)
     alone = clone(model).fit(X.iloc[train], y[train])
     assert np.allclose(fitted.model.positive_scores(X), alone.predict_proba(X)[:, 1])
@@ -95,7 +96,8 @@ def test_a_third_label_is_refused_or_left_out(frame):
 
 def test_copies_stay_on_one_side_of_the_split(frame):
     twice = pd.concat([frame, frame.sample(300, random_state=0)], ignore_index=True)
-    X, y = twice.drop(columns="target"), twice["target"].to_numpy()
+    X = twice.drop(columns="target")
+    y = twice["target"].to_numpy()
     copies, told = find_copies(X, y)
     train, test = split_rows(y, 0, copies)
     learned, judged = (set(map(tuple, X.to_numpy()[part])) for part in (train, test))

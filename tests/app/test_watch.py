@@ -65,7 +65,9 @@ def test_goes_on_where_the_last_call_ended_and_counts_a_file_once(count, tmp_pat
 
 @pytest.mark.skipif(sys.platform == "win32", reason="processes are forked")
 def test_calls_at_once_wait_for_each_other_and_all_are_counted(tmp_path, certificate):
-    processes, rounds, n = 4, 8, 3
+    processes = 4
+    rounds = 8
+    n = 3
     for number in range(processes):
         for round_number in range(rounds):
             place = tmp_path / f"rows-{number}-{round_number}.csv"
@@ -259,7 +261,8 @@ def test_a_fitted_folder_scores_and_certifies_rows_itself(run, tmp_path):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=600), "b": rng.normal(size=600)})
     frame["ill"] = np.where(rng.random(600) < 1 / (1 + np.exp(1 - 3 * frame["a"])), "yes", "no")
-    later, well = frame[400:], frame[400:][frame["ill"][400:] == "no"]
+    later = frame[400:]
+    well = frame[400:][frame["ill"][400:] == "no"]
     for name, rows in (("train", frame[:400]), ("later", later), ("well", well)):
         rows.to_csv(tmp_path / f"{name}.csv", index=False)
     run("fit", "train.csv", "--target", "ill", "--positive", "yes", "--out", "fit")
@@ -324,10 +327,12 @@ def test_a_line_a_month_in_the_order_of_dates(count, tmp_path):
     frame.to_csv(tmp_path / "q.csv", index=False)
     said = count("q.csv", *DATED)
     month = day.astype("datetime64[M]").astype(str)
-    ill, flagged = (frame["ill"] == "yes").to_numpy(), (frame["risk"] > 0.5).to_numpy()
+    ill = (frame["ill"] == "yes").to_numpy()
+    flagged = (frame["risk"] > 0.5).to_numpy()
     for name in ("2026-01", "2026-02", "2026-03"):
         here = month == name
-        missed, alarms = int((here & ill & ~flagged).sum()), int((here & ~ill & flagged).sum())
+        missed = int((here & ill & ~flagged).sum())
+        alarms = int((here & ~ill & flagged).sum())
         assert f"{name} {missed} of {(here & ill).sum()} {alarms} of {(here & ~ill).sum()} " in said
     state = Monitor.from_json((tmp_path / "monitor.json").read_text())
     order = np.argsort(day, kind="stable")

@@ -61,7 +61,8 @@ def test_smoothed_equals_the_plain_sum_over_kernels(n):
 class Certain(CountCurve):
     """A curve of someone else."""
 
-    name, claim = "certain", Claim.NOMINAL
+    name = "certain"
+    claim = Claim.NOMINAL
 
     def bound(self, wrong, n):
         return np.asarray(wrong) / n
@@ -71,7 +72,8 @@ class Certain(CountCurve):
 class Line(ErrorCurve):
     """A curve of someone else, straight from the base."""
 
-    name, claim = "line", Claim.NOMINAL
+    name = "line"
+    claim = Claim.NOMINAL
 
     def errors(self, sample):
         return lambda t: (np.clip(1 - t / 4, 0, 1), np.clip(t / 4, 0, 1))

@@ -23,7 +23,8 @@ def pass_one_by_one(wrong, n, floor, delta):
         at = next((i for i, rows in enumerate(n) if rows >= place), None)
         if at is not None:
             own[at] += delta / len(places)
-    passed, handed_on = [], 0.0
+    passed = []
+    handed_on = 0.0
     for i, (k, rows) in enumerate(zip(wrong, n, strict=True)):
         level = own[i] + handed_on
         if level > 0 and binom.cdf(k, rows, 1 - floor) <= level:
@@ -45,7 +46,8 @@ def test_it_is_the_procedure_test_by_test(seed, floor, tied, rows):
     wrong = np.concatenate([[0], np.cumsum(~right)])
     if tied:
         kept = np.unique(rng.integers(0, rows + 1, size=1 + rows // 8))
-        n, wrong = n[kept], wrong[kept]
+        n = n[kept]
+        wrong = wrong[kept]
     passed = pass_in_order(wrong, n, floor, 0.1)
     assert np.flatnonzero(passed).tolist() == pass_one_by_one(wrong, n, floor, 0.1)
 
@@ -69,7 +71,9 @@ def test_a_share_at_the_floor_throughout_passes_as_seldom_as_stated(floor, delta
 def test_tied_scores_of_any_shares_pass_as_seldom_as_stated(seed):
     """All counts of 14 rows with three scores, whose shares of positives rise and fall."""
     rng = np.random.default_rng(seed)
-    rows, floor, delta = 14, 0.4, 0.3
+    rows = 14
+    floor = 0.4
+    delta = 0.3
     mass = rng.dirichlet(np.ones(3))
     right = np.clip(floor + rng.uniform(-0.3, 0.3, 3), 0.01, 0.99)
     cells = np.concatenate([mass * right, mass * (1 - right)])
@@ -77,9 +81,11 @@ def test_tied_scores_of_any_shares_pass_as_seldom_as_stated(seed):
     truth = np.cumsum(mass * right) / np.cumsum(mass)
     broken = 0.0
     for counts in _counts(rows, 6):
-        hits, alarms = np.array(counts[:3]), np.array(counts[3:])
+        hits = np.array(counts[:3])
+        alarms = np.array(counts[3:])
         seen = hits + alarms > 0
-        n, wrong = np.cumsum(hits + alarms)[seen], np.cumsum(alarms)[seen]
+        n = np.cumsum(hits + alarms)[seen]
+        wrong = np.cumsum(alarms)[seen]
         if (pass_in_order(wrong, n, floor, delta) & (truth[seen] < floor)).any():
             ways = factorial(rows) / prod(factorial(k) for k in counts)
             broken += ways * float(np.prod(cells ** np.array(counts)))
@@ -125,7 +131,10 @@ def test_the_largest_floor_passes_somewhere(seed, rows, share):
 @pytest.mark.parametrize(("floor", "prevalence"), [(0.6, 0.5), (0.5, 0.3)])
 def test_a_precision_that_rises_and_falls_is_kept_and_found(floor, prevalence):
     rng = np.random.default_rng(5)
-    runs, distance, kept, answered = 300, 2.0, 0, 0
+    runs = 300
+    distance = 2.0
+    kept = 0
+    answered = 0
     for _ in range(runs):
         # Among the highest scores both classes are as frequent as anywhere.
         y = (rng.random(2000) < prevalence).astype(int)

@@ -77,10 +77,12 @@ def spread_share(values, atoms, t):
     st.sets(st.integers(1, 400).map(lambda i: i / 40 + 0.001), min_size=3, max_size=6),
 )
 def test_no_gap_between_distinct_scores_is_better(low, high, singles):
-    negative, positive = low + sorted(singles)[::2], high + sorted(singles)[1::2]
+    negative = low + sorted(singles)[::2]
+    positive = high + sorted(singles)[1::2]
     y = np.repeat([0, 1], [len(negative), len(positive)])
     sample = ScoreSample.from_labels(y, [*negative, *positive])
-    rule, atoms = GMean(), set(sample.atoms.tolist())
+    rule = GMean()
+    atoms = set(sample.atoms.tolist())
     points = sorted({*negative, *positive})
     best = np.inf
     for t in [points[0] - 1, *map(np.mean, itertools.pairwise(points)), points[-1] + 1]:

@@ -59,13 +59,15 @@ def listed(path):
 
 @pytest.mark.parametrize("path", [memory, paper, classifier], ids=lambda path: path.__name__)
 def test_a_path_is_what_runs(path):
-    run, shown = files_run(path), listed(path.__name__)
+    run = files_run(path)
+    shown = listed(path.__name__)
     assert set(shown) <= set(run)
     assert [name for name in run if name not in shown and not name.startswith(CLAIMS)] == []
 
 
 def test_files_on_the_way_to_an_engine_are_there_and_those_of_any_engine_run():
-    run, shown = files_run(lambda: streaming.scan_boundary([SCORES])), listed("spark")
+    run = files_run(lambda: streaming.scan_boundary([SCORES]))
+    shown = listed("spark")
     assert all((ROOT / name).exists() for name in shown)
     assert set(shown) - set(run) == {"streaming/_frames.py"}
 

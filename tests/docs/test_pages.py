@@ -85,7 +85,8 @@ def test_every_rule_is_in_the_table_of_rules():
     written = re.findall(r"`(\w+\([^`]*\))` \|$", table, flags=re.MULTILINE)
     assert {type(eval(w, names)) for w in written} == set(boundshift.rules.RULES.values())
     for row in table.splitlines()[2:]:
-        named, shown = row.split("|")[1], re.findall(r"`(\w+)\(", row)[-1]
+        named = row.split("|")[1]
+        shown = re.findall(r"`(\w+)\(", row)[-1]
         for name in re.findall(r"`([^`]+)`", named):
             assert type(boundshift.rules.as_rule(name)).__name__ == shown
 

@@ -46,7 +46,8 @@ def code_of(child):
 
 def kill(fitted, facts, folder, rounds):
     """Kill a writer at a random moment; the folder is always there, and always whole."""
-    out, other = folder / "fit", folder / "other"
+    out = folder / "fit"
+    other = folder / "other"
     other.write_text("mine")
     times = []
     for _ in range(3):

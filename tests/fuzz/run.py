@@ -44,9 +44,11 @@ def attack(target: str, first: int, count: int) -> int:
 
 def run(seconds: float, targets: list[str]) -> list[str]:
     """Attack each target for its share of the time; return what was found."""
-    found, attacks = [], 0
+    found = []
+    attacks = 0
     for target in targets:
-        end, seed = time.monotonic() + seconds / len(targets), random.randrange(10**9)
+        end = time.monotonic() + seconds / len(targets)
+        seed = random.randrange(10**9)
         while time.monotonic() < end and len(found) <= 20:
             command = [sys.executable, __file__, "--seed", str(seed), target, str(_BATCH)]
             done = subprocess.run(command, capture_output=True, text=True, errors="replace")

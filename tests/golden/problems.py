@@ -29,20 +29,26 @@ def draw_problem(seed: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng([2024, seed])
     shape = SHAPES[seed % len(SHAPES)]
     n, p = SIZES[rng.integers(len(SIZES))]
-    gap, (scale, offset) = GAPS[rng.integers(len(GAPS))], SCALES[rng.integers(len(SCALES))]
+    gap = GAPS[rng.integers(len(GAPS))]
+    (scale, offset) = SCALES[rng.integers(len(SCALES))]
     if shape == "normal":
-        low, high = rng.normal(0, 1, n), rng.normal(gap, 1, p)
+        low = rng.normal(0, 1, n)
+        high = rng.normal(gap, 1, p)
     elif shape == "whole":
-        low, high = rng.integers(-4, 4, n) + 0.0, rng.integers(-3, 5, p) + np.round(gap)
+        low = rng.integers(-4, 4, n) + 0.0
+        high = rng.integers(-3, 5, p) + np.round(gap)
     elif shape == "heavy":
-        low, high = rng.standard_t(1, n), rng.standard_t(1, p) + gap
+        low = rng.standard_t(1, n)
+        high = rng.standard_t(1, p) + gap
     elif shape == "humps":
         low = np.where(rng.random(n) < 0.4, -5, 0) + rng.normal(0, 0.3, n)
         high = np.where(rng.random(p) < 0.4, 5, 0) + gap + rng.normal(0, 0.3, p)
     elif shape == "skewed":
-        low, high = rng.exponential(1, n), gap + rng.exponential(2, p)
+        low = rng.exponential(1, n)
+        high = gap + rng.exponential(2, p)
     else:
-        low, high = np.round(rng.normal(0, 1, n), 1), np.round(rng.normal(gap, 1, p), 1)
+        low = np.round(rng.normal(0, 1, n), 1)
+        high = np.round(rng.normal(gap, 1, p), 1)
     return np.repeat([0, 1], [n, p]), np.concatenate([low, high]) * scale + offset
 
 

@@ -253,7 +253,8 @@ def _promises() -> Iterator[Request]:
         y, s = draw(seed)
 
         def compared(y=y, s=s):
-            old, new = find_boundary(y, s, rule="sum"), find_boundary(y, np.abs(s), rule="minimax")
+            old = find_boundary(y, s, rule="sum")
+            new = find_boundary(y, np.abs(s), rule="minimax")
             cost = Cost(false_negative=5)
             found = compare_boundaries(y, s, old, np.abs(s), new, cost=cost)
             counts = [*found.n_samples, *found.mended, *found.broken]
@@ -351,7 +352,8 @@ def difference(expected: Answer, found: Answer, width: float) -> str:
     if found.get("exact") != expected.get("exact"):
         return f"{expected.get('exact')} became {found.get('exact')}"
     for key, tolerance in allowed.items():
-        old, new = expected.get(key, []), found.get(key, [])
+        old = expected.get(key, [])
+        new = found.get(key, [])
         if len(old) != len(new) or not all(
             a == b if isinstance(a, str) or isinstance(b, str) else abs(a - b) <= tolerance(a)
             for a, b in zip(old, new, strict=True)

@@ -20,7 +20,8 @@ from tests.golden.problems import N_PROBLEMS, SHAPES, decide, draw_problem, told
 from tests.golden.requests import FAMILIES, answer, difference, step
 
 FOLDER = Path(__file__).parent
-DECISIONS, REQUESTS = FOLDER / "golden.npz", FOLDER / "requests.json.gz"
+DECISIONS = FOLDER / "golden.npz"
+REQUESTS = FOLDER / "requests.json.gz"
 # Prime to the six shapes, the six or seven rules and the three curves that take turns.
 STRIDE = 1 if os.environ.get("GOLDEN") == "all" else 37
 

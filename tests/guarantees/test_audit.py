@@ -43,7 +43,10 @@ def test_the_error_is_that_of_all_rows():
 
 @pytest.mark.parametrize("rate", [0.02, 0.1, 0.5])
 def test_the_bound_of_rows_drawn_unequally_holds_and_a_plain_one_does_not(rate):
-    rng, runs, broken, plain = np.random.default_rng(0), 200, 0, 0
+    rng = np.random.default_rng(0)
+    runs = 200
+    broken = 0
+    plain = 0
     t = stats.norm.ppf(rate)
     for _ in range(runs):
         pool = rng.normal(size=2000)
@@ -61,11 +64,15 @@ def test_the_bound_of_rows_drawn_unequally_holds_and_a_plain_one_does_not(rate):
 @pytest.mark.parametrize("sides", [(0.1, 1.0), (1.0, 0.2), (0.5, 0.5)])
 def test_rows_drawn_by_their_side_have_an_exact_bound(rate, sides):
     """All rows of a class are drawn by their side; every count has its probability."""
-    n, (negative, positive) = 80, sides
+    n = 80
+    (negative, positive) = sides
     share = rate * negative / (rate * negative + (1 - rate) * positive)  # of labelled positives
-    failed, bets, k = [], [], np.arange(n + 1)
+    failed = []
+    bets = []
+    k = np.arange(n + 1)
     for i in k:
-        y, s = np.ones(n), np.repeat([0.0, 1.0], [i, n - i])
+        y = np.ones(n)
+        s = np.repeat([0.0, 1.0], [i, n - i])
         found = certify(y, s, 0.5, probability=sides)
         failed.append(found.error_bounds[1] < rate)
         if i in (0, 5, 20):
@@ -79,7 +86,9 @@ def test_rows_drawn_by_their_side_have_an_exact_bound(rate, sides):
 
 
 def test_rows_drawn_by_their_side_are_those_of_a_population():
-    rng, runs, broken = np.random.default_rng(1), 400, np.zeros(2)
+    rng = np.random.default_rng(1)
+    runs = 400
+    broken = np.zeros(2)
     rates = stats.norm.sf(1.0), stats.norm.cdf(1.0 - 2.5)
     for _ in range(runs):
         y = (rng.random(3000) < 0.3).astype(int)
@@ -118,7 +127,8 @@ def test_a_floor_that_is_just_missed_is_hardly_ever_certified(floor):
     """Every path of 300 rows, summed exactly; the other verdict is as rare."""
     audit = Audit(np.ones(400), 0.5, Floors(precision=floor))
     for verdict in (0, 1):
-        alive, ended = np.array([1.0]), 0.0
+        alive = np.array([1.0])
+        ended = 0.0
         for n in range(1, 301):
             alive = np.append(alive * floor, 0.0) + np.append(0.0, alive * (1 - floor))
             hit = np.array([audit.evidence(n, k)[verdict] >= 20 for k in range(n + 1)])
@@ -131,7 +141,9 @@ def test_the_evidence_is_that_of_the_formula():
     audit = Audit(np.ones(50), 0.5, Floors(precision=0.8))
     audit.next_rows(5)
     audit.add([1, 0, 1, 1, 0])
-    m, n, k = 0.2, 5, 2
+    m = 0.2
+    n = 5
+    k = 2
     for sign, found in zip((-1, 1), audit.evidence(), strict=True):
         odds = np.array(ODDS_RATIOS) ** sign
         q = odds * m / (1 - m + odds * m)
@@ -166,7 +178,8 @@ def test_it_ends_at_the_same_label_in_any_batches():
             found.add([labels[i % len(labels)] for i in range(len(rows))])
         return found
 
-    whole, single = audit(["ill"], 500), audit(["ill"], 1)
+    whole = audit(["ill"], 500)
+    single = audit(["ill"], 1)
     assert whole.status == single.status == "certified"
     assert whole.n_labels == single.n_labels < 30
     missed = audit(["well", "ill"], 500)

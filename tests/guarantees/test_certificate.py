@@ -184,9 +184,14 @@ def test_nothing_is_shown_of_rows_that_are_not_there(wrong, name) -> None:
 @pytest.mark.parametrize("chosen_here", [False, True])
 def test_each_rate_holds(chosen_here) -> None:
     rng = np.random.default_rng(0)
-    p, alarm, miss, runs = 0.2, 0.1, 0.2, 400
-    flagged, cost = p * (1 - miss) + (1 - p) * alarm, p * miss * 3 + (1 - p) * alarm
-    precision, npv = p * (1 - miss) / flagged, (1 - p) * (1 - alarm) / (1 - flagged)
+    p = 0.2
+    alarm = 0.1
+    miss = 0.2
+    runs = 400
+    flagged = p * (1 - miss) + (1 - p) * alarm
+    cost = p * miss * 3 + (1 - p) * alarm
+    precision = p * (1 - miss) / flagged
+    npv = (1 - p) * (1 - alarm) / (1 - flagged)
     truth = np.array([precision, npv, -flagged, -cost, p * (1 - miss) - (1 - p) * alarm / 3])
     broken = np.zeros(5)
     for _ in range(runs):

@@ -31,7 +31,8 @@ from boundshift._scores import ScoreSample
 from tests.problems import two_normals
 
 Y, S = two_normals(400, 100, 2.0)
-Y_NEW, S_NEW = Y, np.random.default_rng(1).normal(2.0 * Y)
+Y_NEW = Y
+S_NEW = np.random.default_rng(1).normal(2.0 * Y)
 BOUNDARY = find_boundary(Y, S)
 ORDER = np.random.default_rng(0).permutation(500)
 HALF = ORDER[:250]
@@ -124,7 +125,8 @@ def test_repeated_scores_are_recognised_in_full_and_in_part():
 
 
 def test_the_bounds_hold_on_the_rows_that_chose():
-    rng, runs = np.random.default_rng(5), 300
+    rng = np.random.default_rng(5)
+    runs = 300
     y = np.repeat([0, 1], [100, 40])
     broken = np.zeros(2)
     for _ in range(runs):
@@ -178,7 +180,8 @@ def test_a_comparison_pays_for_a_boundary_chosen_on_its_rows():
 
 
 def test_a_comparison_with_a_chosen_boundary_is_rarely_wrong():
-    rng, runs = np.random.default_rng(7), 300
+    rng = np.random.default_rng(7)
+    runs = 300
     y = np.repeat([0, 1], [100, 40])
     missed = 0
     for _ in range(runs):

@@ -11,7 +11,8 @@ from boundshift.curves._clusters import most_wrong_rows
 from boundshift.rules import MCC, Cost, FBeta, GMean, Kappa, Metric, Minimax, Sum
 from tests.guarantees.test_clusters import draw_sizes
 
-RUNS, CONFIDENCE = 200, 0.8
+RUNS = 200
+CONFIDENCE = 0.8
 RULES = [
     Sum(),
     GMean(),
@@ -85,7 +86,8 @@ def test_floors_of_clusters_are_kept_if_and_only_if_their_tests_passed(short):
     y = np.repeat([0, 1], 180)
     for _ in range(20):
         s = (rng.normal(size=120)[ids] + rng.normal(size=360)) / 2
-        down, up = np.argsort(-s[:180], kind="stable"), np.argsort(s[180:], kind="stable")
+        down = np.argsort(-s[:180], kind="stable")
+        up = np.argsort(s[180:], kind="stable")
         alarms = most_wrong_rows(ids[:180][down], 0.1, 0.025)
         misses = most_wrong_rows(ids[180:][up], 0.1, 0.025)
         s[180:] += s[:180][down[alarms]] - s[180:][up[misses]] - short

@@ -11,7 +11,8 @@ from boundshift import BoundaryWarning, BoundShiftClassifier, InvalidInputError,
 
 X, Y = make_classification(1200, weights=[0.8], flip_y=0.1, random_state=0)
 NAMES = np.where(Y, "a sick one", "healthy")  # the positive class is the first by name
-FIT, FRESH = slice(0, 600), slice(600, 1200)
+FIT = slice(0, 600)
+FRESH = slice(600, 1200)
 
 
 @pytest.fixture(scope="module", params=["probability", "margin", "mirrored"])
@@ -26,7 +27,8 @@ def case(request):
 def test_certify_and_a_monitor_count_the_errors_of_predict(case):
     shifted, rows, y, positive = case
     certificate = shifted.certify(rows, y, 0.9, joint=True)
-    is_positive, is_wrong = y == positive, shifted.predict(rows) != y
+    is_positive = y == positive
+    is_wrong = shifted.predict(rows) != y
     wrong = tuple(int(np.sum(is_wrong[mine])) for mine in (~is_positive, is_positive))
     monitor = Monitor(certificate).update(y, shifted.positive_scores(rows))
     assert certificate.wrong == monitor.wrong == wrong
@@ -68,7 +70,8 @@ def test_many_classes_are_certified_class_by_class(three):
     predicted = fitted.predict(rows[fresh])
     for label, bound in zip("abc", certificate.error_bounds, strict=True):
         of_class = y[fresh] == label
-        wrong, n = np.sum(predicted[of_class] != label), np.sum(of_class)
+        wrong = np.sum(predicted[of_class] != label)
+        n = np.sum(of_class)
         assert bound == pytest.approx(beta.ppf(0.9, wrong + 1, n - wrong))
     with pytest.warns(BoundaryWarning, match="used in fit"):
         assert fitted.certify(rows[::2], y[::2]).status == "nominal"

@@ -47,7 +47,10 @@ def draw_clusters(rng, n, size, rate, correlation):
     [(60, 10, 0.1, 0.5), (30, 5, 0.3, 0.9), (100, 1, 0.1, 0), (80, 4, 0.02, 0.3)],
 )
 def test_the_bound_of_clusters_holds(n, size, rate, correlation):
-    rng, runs, broken, naive = np.random.default_rng(0), 300, 0, 0
+    rng = np.random.default_rng(0)
+    runs = 300
+    broken = 0
+    naive = 0
     ids = np.repeat(np.arange(n), size)
     y = np.append(np.zeros(n * size), 1)
     for _ in range(runs):
@@ -62,7 +65,8 @@ def test_the_bound_of_clusters_holds(n, size, rate, correlation):
 @pytest.mark.parametrize("mean", [0.02, 0.3, 0.6])
 def test_the_capital_has_a_mean_of_one_where_the_claim_is_true(mean):
     """All 2^8 outcomes of clusters right or wrong as a whole, each with its probability."""
-    bets, total = choose_bets(mean, 8, 0.05), 0.0
+    bets = choose_bets(mean, 8, 0.05)
+    total = 0.0
     for outcome in itertools.product([0.0, 1.0], repeat=8):
         chance = math.prod(mean if x else 1 - mean for x in outcome)
         factors = (math.prod(1 - c + c * (1 - x) / (1 - mean) for x in outcome) for _, c in bets)
@@ -103,12 +107,15 @@ def draw_sizes(rng, n, kind, correlation):
 @pytest.mark.parametrize("kind", ["mixed", "informative"])
 @pytest.mark.parametrize(("correlation", "errors"), [(0.0, 0.1), (0.5, 0.1), (1.0, 0.3)])
 def test_floors_and_zones_of_clusters_are_kept(kind, correlation, errors):
-    rng, runs, broken = np.random.default_rng(2), 150, np.zeros(3)
+    rng = np.random.default_rng(2)
+    runs = 150
+    broken = np.zeros(3)
     rule = Floors(recall=1 - errors)
     for _ in range(runs):
         ids, s = draw_sizes(rng, 80, kind, correlation)
         other, low = draw_sizes(rng, 80, kind, correlation)
-        y, all_ids = np.repeat([1, 0], [len(s), len(low)]), np.append(ids, 80 + other)
+        y = np.repeat([1, 0], [len(s), len(low)])
+        all_ids = np.append(ids, 80 + other)
         scores = np.append(s, -low - 3)
         zone = find_zone(y, scores, errors, cluster=all_ids)
         floor = find_boundary(y, scores, rule=rule, cluster=all_ids)
@@ -220,7 +227,9 @@ def certified_clusters(n=400):
 @pytest.mark.parametrize("correlation", [0.5, 0.9])
 def test_a_monitor_of_clusters_raises_few_false_alarms_and_a_true_one(correlation):
     certificate = certified_clusters()
-    bound, size, n = certificate.error_bounds[0], 10, 400
+    bound = certificate.error_bounds[0]
+    size = 10
+    n = 400
     alarms = {1.0: 0, 2.5: 0}
     for times in alarms:
         rng = np.random.default_rng(0)
@@ -236,8 +245,10 @@ def test_a_monitor_of_clusters_raises_few_false_alarms_and_a_true_one(correlatio
 def test_clusters_count_whole_in_any_order_of_their_rows():
     certificate = certified_clusters()
     rng = np.random.default_rng(1)
-    ids, dates = np.repeat(np.arange(60), 3), np.arange(180)
-    y, s = (rng.random(180) < 0.4).astype(int), rng.normal(size=180)
+    ids = np.repeat(np.arange(60), 3)
+    dates = np.arange(180)
+    y = (rng.random(180) < 0.4).astype(int)
+    s = rng.normal(size=180)
     whole = Monitor(certificate).update(y, s, dates, cluster=ids)
     rows = rng.permutation(180)
     assert Monitor(certificate).update(y[rows], s[rows], dates[rows], cluster=ids[rows]) == whole
@@ -317,7 +328,8 @@ def test_bounds_that_count_rows_of_patients_are_nominal(options, classes):
 @pytest.mark.parametrize(("n", "wrong"), [(699, 75), (743, 150), (252, 14)])
 def test_the_order_of_clusters_does_not_matter(n, wrong):
     # A fixed order with looks on the way would break the promise where ids are sorted by score.
-    y, is_wrong = np.ones(n, dtype=int), np.arange(n) < wrong
+    y = np.ones(n, dtype=int)
+    is_wrong = np.arange(n) < wrong
     bounds = [
         certify(y, 1.0 - m, 0.5, cluster=np.arange(n)).error_bounds[1]
         for m in (is_wrong, is_wrong[::-1], np.random.default_rng(0).permutation(is_wrong))

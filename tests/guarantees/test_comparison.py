@@ -18,7 +18,8 @@ NEW = OLD + RNG.normal(3 * (Y - 0.5), 0.4)
 
 def test_counts_are_those_of_the_predictions_and_p_values_binomial():
     found = compare_boundaries(Y, OLD, 1.0, NEW, 0.7, cost=EQUAL)
-    old, new = (OLD > 1.0) != Y, (NEW > 0.7) != Y
+    old = (OLD > 1.0) != Y
+    new = (NEW > 0.7) != Y
     for k in (0, 1):
         assert found.mended[k] == np.sum(old & ~new & (k == Y))
         assert found.broken[k] == np.sum(~old & new & (k == Y))
@@ -40,7 +41,9 @@ def test_who_is_better_turns_with_the_order():
 @pytest.mark.parametrize("rates", [(0.1, 0.1), (0.02, 0.3), (0.4, 0.5), (0.0, 0.05), (0.3, 0.05)])
 def test_the_bound_of_a_difference_holds_exactly(rates):
     # All outcomes of 15 rows, each with its probability.
-    n, (p_mended, p_broken), missed = 15, rates, 0.0
+    n = 15
+    (p_mended, p_broken) = rates
+    missed = 0.0
     for b, c in itertools.product(range(n + 1), repeat=2):
         if b + c <= n:
             ways = math.comb(n, b) * math.comb(n - b, c)
@@ -57,8 +60,12 @@ def test_a_prevalence_weighs_the_classes():
 
 def test_the_cost_holds_where_the_prevalence_is_that_of_the_rows():
     """With costs at which both are equal in truth, the prevalence of the sample decided before."""
-    rng, n, runs, covered = np.random.default_rng(3), 10_000, 200, 0
-    old, new = 1.0, 0.5
+    rng = np.random.default_rng(3)
+    n = 10_000
+    runs = 200
+    covered = 0
+    old = 1.0
+    new = 0.5
     errors = np.array([[stats.norm.sf(t), stats.norm.cdf(t - 2)] for t in (old, new)])
     rise, fall = errors[1] - errors[0]
     cost = Cost(false_negative=-rise * 0.9 / (fall * 0.1))
@@ -99,7 +106,8 @@ def test_input_is_checked(change, words):
 
 def test_the_cost_is_that_of_the_boundary():
     cost = Cost(false_positive=1, false_negative=20)
-    old, new = find_boundary(Y, OLD, rule=cost), find_boundary(Y, NEW, rule=cost)
+    old = find_boundary(Y, OLD, rule=cost)
+    new = find_boundary(Y, NEW, rule=cost)
     found = compare_boundaries(Y, OLD, old, NEW, new)
     assert found == compare_boundaries(Y, OLD, old, NEW, new, cost=cost)
     wrong = [(old.threshold < OLD) != Y, (new.threshold < NEW) != Y]
@@ -124,8 +132,10 @@ def test_symmetric_rules_are_compared_by_the_balanced_error(rule):
 
 
 def test_rules_that_do_not_agree_or_have_no_bound_ask_for_a_cost():
-    one, two = find_boundary(Y, OLD, rule="sum"), find_boundary(Y, OLD, rule="minimax")
-    f1, p = find_boundary(Y, OLD, rule="f1"), 1 / (1 + np.exp(-OLD))
+    one = find_boundary(Y, OLD, rule="sum")
+    two = find_boundary(Y, OLD, rule="minimax")
+    f1 = find_boundary(Y, OLD, rule="f1")
+    p = 1 / (1 + np.exp(-OLD))
     assert compare_boundaries(Y, OLD, one, NEW, two, cost=EQUAL).cost == EQUAL
     for rows, words in (
         ((OLD, one, NEW, two), "one rule"),

@@ -26,12 +26,16 @@ def draw(rng, n, share=0.15):
 @pytest.mark.parametrize("turned", [False, True])
 def test_the_bound_is_that_of_the_formula(model, turned):
     rng = np.random.default_rng(0)
-    (X, y), (unlabelled, _) = draw(rng, 900), draw(rng, 500)
+    (X, y) = draw(rng, 900)
+    (unlabelled, _) = draw(rng, 500)
     y = 1 - y if turned else y  # the positive class, 0 or 1, is the rarer one or the common one
     shifted = BoundShiftClassifier(model, ensemble=True, pos_label=1).fit(X, y)
-    t, common = shifted.threshold_, int(turned)
-    sample, parts = shifted.deciding_sample_, shifted._deciding.fold
-    errors, alone = [], []
+    t = shifted.threshold_
+    common = int(turned)
+    sample = shifted.deciding_sample_
+    parts = shifted._deciding.fold
+    errors = []
+    alone = []
     decided = shifted.predict(unlabelled)
     for j, part in enumerate(shifted.estimators_):
         here = (parts == j) & (sample.y == common)
@@ -54,10 +58,12 @@ def test_the_bound_is_that_of_the_formula(model, turned):
 
 @pytest.mark.parametrize("model", [LogisticRegression(), DecisionTreeClassifier(max_depth=5)])
 def test_the_bound_holds_for_the_deployed_model(model):
-    rng, broken = np.random.default_rng(1), 0
+    rng = np.random.default_rng(1)
+    broken = 0
     fresh, truth = draw(rng, 50_000)
     for _ in range(20):
-        (X, y), (unlabelled, _) = draw(rng, 600), draw(rng, 600)
+        (X, y) = draw(rng, 600)
+        (unlabelled, _) = draw(rng, 600)
         shifted = BoundShiftClassifier(model, ensemble=True).fit(X, y)
         error = np.mean(shifted.predict(fresh[truth == 0]) != 0)
         broken += shifted.certify(unlabelled).error_bounds[0] < error

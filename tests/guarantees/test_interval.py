@@ -39,7 +39,8 @@ def test_a_rule_of_frequencies_varies_as_on_other_rows_of_the_same_mix(rule: obj
 
 
 def test_four_times_as_many_rows_halve_it() -> None:
-    rng, widths = np.random.default_rng(0), []
+    rng = np.random.default_rng(0)
+    widths = []
     for n in (4000, 64_000):
         y = np.repeat([0, 1], n)
         low, high = threshold_interval(
@@ -92,7 +93,8 @@ def test_the_threshold_found_lies_inside_an_interval_of_some_width(draw, rule) -
         assert low < high
 
 
-RARE, FLOOR = Cost(false_negative=1e4), Floors(recall=0.8, confidence=None)
+RARE = Cost(false_negative=1e4)
+FLOOR = Floors(recall=0.8, confidence=None)
 
 
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
@@ -107,7 +109,8 @@ RARE, FLOOR = Cost(false_negative=1e4), Floors(recall=0.8, confidence=None)
     ],
 )
 def test_thresholds_of_other_rows_fall_inside_about_as_often_as_asked(curve, rule, draw) -> None:
-    rng, y = np.random.default_rng(3), np.repeat([0, 1], [200, 40])
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1], [200, 40])
     claims = {"curve": curve, "rule": rule}
     others = np.array([find_boundary(y, draw(rng, y), **claims).threshold for _ in range(80)])
     inside = []

@@ -71,7 +71,8 @@ class TestAlarm:
     def test_false_alarms_are_at_most_nominal(self):
         # At the bounds themselves, the worst case; each of 2000 rows is a look.
         rng = np.random.default_rng(1)
-        n_streams, alarms = 300, 0
+        n_streams = 300
+        alarms = 0
         for _ in range(n_streams):
             rows = draw(rng, 2000, CERTIFICATE.error_bounds)
             watched = Monitor(CERTIFICATE, confidence=0.8).update(*rows, when=np.arange(2000))
@@ -81,8 +82,10 @@ class TestAlarm:
     @pytest.mark.parametrize(("size", "correlation"), [(1, 0.0), (10, 0.5)])
     def test_rows_sorted_by_error_raise_no_more_false_alarms(self, size, correlation):
         """Single rows or clusters at the bound, ten batches, the wrong ones last in each."""
-        rng, alarms = np.random.default_rng(5), 0
-        y, s = [0] * 90 + [1] * 60, [0.1] * 88 + [0.9] * 57 + [0.2] * 5
+        rng = np.random.default_rng(5)
+        alarms = 0
+        y = [0] * 90 + [1] * 60
+        s = [0.1] * 88 + [0.9] * 57 + [0.2] * 5
         certificate = certify(y, s, 0.5, cluster=np.arange(150))
         bound = certificate.error_bounds[0]
         rest = (1 - correlation) / correlation if correlation else 1e9
@@ -182,7 +185,8 @@ class TestAlarmTexts:
         assert line[2:7] == ["200", "12", "0.0600", f"{low:.4f}–{high:.4f}", bound]
 
     def test_clusters_show_their_average(self):
-        y, s = [0] * 90 + [1] * 60, [0.1] * 88 + [0.9] * 57 + [0.2] * 5
+        y = [0] * 90 + [1] * 60
+        s = [0.1] * 88 + [0.9] * 57 + [0.2] * 5
         certificate = certify(y, s, 0.5, cluster=np.arange(150))
         monitor = Monitor(certificate).update([1] * 11, [0.1] * 10 + [0.9], cluster=[0] * 10 + [1])
         assert monitor.errors[1] == 0.5
@@ -193,7 +197,8 @@ class TestAlarmTexts:
 
 
 class TestCertificatesThatCannotBeWatched:
-    y, s = np.repeat([0, 1], [300, 300]), np.repeat([0.1, 0.9, 0.2], [300, 280, 20])
+    y = np.repeat([0, 1], [300, 300])
+    s = np.repeat([0.1, 0.9, 0.2], [300, 280, 20])
 
     @pytest.mark.parametrize(
         "drawn",

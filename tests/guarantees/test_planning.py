@@ -75,7 +75,8 @@ def test_it_is_the_first_number_of_rows_of_each_class_that_can_keep_floors(rule)
     found = rows_needed(rule)
 
     def is_kept(n: int) -> bool:
-        y, s = np.repeat([0, 1], n), np.concatenate([np.linspace(0, 1, n), np.linspace(2, 3, n)])
+        y = np.repeat([0, 1], n)
+        s = np.concatenate([np.linspace(0, 1, n), np.linspace(2, 3, n)])
         return find_boundary(y, s, rule=rule).status is not Status.UNMET
 
     assert is_kept(found)

@@ -23,9 +23,12 @@ def heavy_tails(rng, n, share):
 
 def test_is_the_adjusted_count_at_the_boundary():
     rng = np.random.default_rng(0)
-    (y, s), (_, new) = draw(rng, 2000, 0.1), draw(rng, 500, 0.3)
+    (y, s) = draw(rng, 2000, 0.1)
+    (_, new) = draw(rng, 500, 0.3)
     found = estimate_prevalence(y, s, new, threshold=1.0)
-    false, recall, share = np.mean(s[y == 0] > 1), np.mean(s[y == 1] > 1), np.mean(new > 1)
+    false = np.mean(s[y == 0] > 1)
+    recall = np.mean(s[y == 1] > 1)
+    share = np.mean(new > 1)
     assert found.prevalence == pytest.approx((share - false) / (recall - false))
     assert found.interval[0] < found.prevalence < found.interval[1]
 
@@ -36,9 +39,12 @@ def test_is_the_adjusted_count_at_the_boundary():
     [(two_humps, 0.2, 0.05), (heavy_tails, 0.1, 0.3), (draw, 0.1, 0.01), (draw, 0.2, 0.2)],
 )
 def test_the_interval_covers_whatever_the_scores_look_like(make, known, new, threshold):
-    rng, runs, covered = np.random.default_rng(1), 30, 0
+    rng = np.random.default_rng(1)
+    runs = 30
+    covered = 0
     for _ in range(runs):
-        (y, s), (_, later) = make(rng, 1000, known), make(rng, 800, new)
+        (y, s) = make(rng, 1000, known)
+        (_, later) = make(rng, 800, new)
         low, high = estimate_prevalence(y, s, later, threshold=threshold).interval
         covered += low <= new <= high
     assert covered / runs >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / runs)
@@ -46,7 +52,8 @@ def test_the_interval_covers_whatever_the_scores_look_like(make, known, new, thr
 
 def test_a_drift_that_no_prevalence_explains_is_said():
     rng = np.random.default_rng(4)
-    (y, s), (_, new) = draw(rng, 1500, 0.2), draw(rng, 1500, 0.2)
+    (y, s) = draw(rng, 1500, 0.2)
+    (_, new) = draw(rng, 1500, 0.2)
     found = estimate_prevalence(y, s, 0.6 * new + 1.0)
     assert not found.explained
     assert "No prevalence explains" in str(found)
@@ -54,7 +61,8 @@ def test_a_drift_that_no_prevalence_explains_is_said():
 
 @pytest.mark.parametrize("new", [0.0, 0.3, 1.0])
 def test_a_shift_of_the_prevalence_alone_is_explained(new):
-    rng, runs = np.random.default_rng(1), 40
+    rng = np.random.default_rng(1)
+    runs = 40
     pairs = [(draw(rng, 300, 0.2), draw(rng, 200, new)[1]) for _ in range(runs)]
     found = [estimate_prevalence(y, s, later, 0.8).explained for (y, s), later in pairs]
     assert np.mean(found) >= 0.8
@@ -65,7 +73,8 @@ def test_labels_and_the_boundary_bring_what_they_know():
     found = estimate_prevalence(*apart, np.arange(10.0), threshold=4.0)  # separates nothing
     assert (found.prevalence, found.interval) == (0.1, (0.0, 1.0))
     rng = np.random.default_rng(7)
-    (y, s), (_, new) = draw(rng, 500, 0.1), draw(rng, 300, 0.3)
+    (y, s) = draw(rng, 500, 0.1)
+    (_, new) = draw(rng, 300, 0.3)
     words = np.where(y, "a", "b")
     plain = estimate_prevalence(y, s, new)
     assert estimate_prevalence(words, s, new, pos_label="a") == plain

@@ -42,7 +42,8 @@ def test_margins_refuse_probabilities():
 
 def test_probabilities_refuse_margins():
     p = expit(MARGINS)
-    boundary, zone = find_boundary(Y, p), find_zone(Y, p)
+    boundary = find_boundary(Y, p)
+    zone = find_zone(Y, p)
     monitor = Monitor(certify(Y, p, boundary))
     assert monitor.certificate.wrong == boundary.wrong
     assert Zone.from_json(zone.to_json()).scale == zone.scale == "probability"

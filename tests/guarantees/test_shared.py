@@ -27,7 +27,8 @@ from tests.problems import two_normals
 @pytest.mark.parametrize("missing", [0, 1])
 def test_two_floors_of_clusters_share_the_failure_probability(missing):
     n = rows_needed(error=0.1, confidence=0.975, clustered=True) - missing
-    y, ids = np.repeat([0, 1], n), np.arange(2 * n)
+    y = np.repeat([0, 1], n)
+    ids = np.arange(2 * n)
     rule = Floors(recall=0.9, specificity=0.9, confidence=0.95)
     found = find_boundary(y, y + ids / 1e3, rule=rule, cluster=ids)
     assert (found.status is Status.UNMET) == bool(missing)
@@ -58,7 +59,8 @@ def test_a_floor_of_a_class_is_tested_at_its_confidence(missing):
 
 # Shares of a class around -100, 0, 10 and 100: each floor of 0.6 binds where the other class is
 # dense, so a lucky sample of either class draws the threshold to its own floor.
-NEGATIVE, POSITIVE = (0.57, 0.06, 0.37, 0.0), (0.0, 0.37, 0.06, 0.57)
+NEGATIVE = (0.57, 0.06, 0.37, 0.0)
+POSITIVE = (0.0, 0.37, 0.06, 0.57)
 PLACES = np.array([-100.0, 0.0, 10.0, 100.0])
 
 
@@ -73,7 +75,9 @@ def share_below(t, shares):
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_two_floors_are_broken_together_as_seldom_as_stated():
     """Not shared, the failure probability of 0.3 would become 0.46."""
-    rng, runs, broken = np.random.default_rng(0), 200, 0
+    rng = np.random.default_rng(0)
+    runs = 200
+    broken = 0
     rule = Floors(recall=0.6, specificity=0.6, then="sum", confidence=0.7)
     y = np.repeat([0, 1], 1000)
     for _ in range(runs):
@@ -90,7 +94,9 @@ def test_the_first_proposal_that_fails_ends_the_tests(monkeypatch):
     """Each of nine proposals lets another class win rows of the first one, too many of them."""
     proposals = [2.0 * np.eye(10)[k] for k in range(1, 10)]
     monkeypatch.setattr(_multiclass, "_proposals", lambda *_: proposals)
-    rng, runs, broken = np.random.default_rng(0), 200, 0
+    rng = np.random.default_rng(0)
+    runs = 200
+    broken = 0
     rule = ClassFloors(recall={0: 0.9}, confidence=0.9)
     y = np.append(np.zeros(60, dtype=int), np.arange(1, 10))
     for _ in range(runs):
@@ -106,7 +112,8 @@ def test_the_first_proposal_that_fails_ends_the_tests(monkeypatch):
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_a_joint_certificate_of_clusters_breaks_as_seldom_as_stated():
     """All outcomes of five clusters of each class, each wrong as a whole or right."""
-    n, delta = 5, 0.3
+    n = 5
+    delta = 0.3
     rate = 1.01 * (1 - delta ** (1 / n))  # just above the bound if none is wrong
     broken = 0.0
     for wrong in itertools.product(range(n + 1), repeat=2):
@@ -120,7 +127,8 @@ def test_a_joint_certificate_of_clusters_breaks_as_seldom_as_stated():
 
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_an_unmet_floor_of_two_has_the_band_at_what_the_tests_leave():
-    rule, curve = Floors(recall=0.95, specificity=0.95), ClopperPearson(0.95)
+    rule = Floors(recall=0.95, specificity=0.95)
+    curve = ClopperPearson(0.95)
     boundary = find_boundary(*two_normals(300, 60, 1.0), rule=rule, curve=curve)
     found = certify_floors(boundary, curve, rule)
     bounds = [

@@ -72,13 +72,17 @@ def test_fewer_rows_than_a_promise_needs_leave_the_limit_open(rows):
 def test_a_column_of_single_precision_is_decided_alike():
     """Limits at a score itself call it negative after rounding up, for every tied row."""
     y, s = draw(np.random.default_rng(4), 500, 200, 1.0)
-    zone, s = find_zone(y, np.round(s, 1)), np.round(s, 1)
+    zone = find_zone(y, np.round(s, 1))
+    s = np.round(s, 1)
     np.testing.assert_array_equal(zone.predict(s.astype(np.float32), -1), zone.predict(s, -1))
 
 
 @pytest.mark.parametrize(("share", "gap"), [(0.1, 2.0), (0.3, 1.0), (0.03, 3.0)])
 def test_predictive_values_are_kept_together(share, gap):
-    rng, runs, broken, answered = np.random.default_rng(5), 200, 0, 0
+    rng = np.random.default_rng(5)
+    runs = 200
+    broken = 0
+    answered = 0
     for _ in range(runs):
         y = (rng.random(1000) < share).astype(int)
         zone = find_zone(y, rng.normal(gap * y), precision=0.5, npv=0.95)
@@ -107,9 +111,11 @@ def test_limits_by_predictive_values_that_cross_are_one_boundary_or_open():
 
 @pytest.mark.parametrize("label", [0, 1])
 def test_one_class_alone_has_its_own_limit(label):
-    rng, kept = np.random.default_rng(8), 0
+    rng = np.random.default_rng(8)
+    kept = 0
     for _ in range(RUNS):
-        y, s = np.full(200, label), np.round(rng.normal(size=200), 1)
+        y = np.full(200, label)
+        s = np.round(rng.normal(size=200), 1)
         zone = find_zone(y, s, errors=(0.05, 0.05))
         assert zone.n_samples == ((0, 200) if label else (200, 0))
         limit = zone.low if label else -zone.high
@@ -151,7 +157,8 @@ def test_the_boundary_of_an_empty_zone_is_the_middle_by_log_odds_of_probabilitie
     p = np.concatenate([np.linspace(0.001, 0.01, 100), np.linspace(0.5, 0.9, 100)])
     middles = [find_zone(y, p, scale=scale).low for scale in SCALES]
     # Of 100 rows one may be wrong: the second-largest healthy and the second-lowest ill one limit.
-    negative, positive = np.sort(p[:100])[-2], np.sort(p[100:])[1]
+    negative = np.sort(p[:100])[-2]
+    positive = np.sort(p[100:])[1]
     expected = expit((logit(negative) + logit(positive)) / 2)
     np.testing.assert_allclose(middles, [expected, expected, (negative + positive) / 2])
 
@@ -169,7 +176,8 @@ def test_a_zone_that_is_not_empty_hangs_on_no_scale(errors):
     st.integers(1, 3),
 )
 def test_a_zone_of_any_probabilities_wrongs_no_more_rows_than_the_raw_one(values, cut):
-    low, high = np.sort(values)[:cut], np.sort(values)[cut:]
+    low = np.sort(values)[:cut]
+    high = np.sort(values)[cut:]
     y = np.repeat([0, 1], [80 * len(low), 80 * len(high)])
     p = np.concatenate([np.repeat(low, 80), np.repeat(high, 80)])
     found, raw = (find_zone(y, p, scale=scale) for scale in ("auto", "raw"))
@@ -235,7 +243,8 @@ def test_a_column_is_answered_by_one_of_its_kind(unsure):
     assert ZONE.predict(series, unsure).to_dict() == dict(zip(series.index, expected, strict=True))
     assert ZONE.is_unsure(series).tolist() == [False, True, False]
     assert ZONE.is_unsure(series).name == "risk"
-    column, chunks = polars.Series("risk", series), arrow.chunked_array([[-1.0, 0.5], [2.0]])
+    column = polars.Series("risk", series)
+    chunks = arrow.chunked_array([[-1.0, 0.5], [2.0]])
     assert ZONE.predict(column, unsure).to_list() == expected
     assert ZONE.predict(column, unsure).dtype == polars.Int64
     for each in (arrow.array([-1.0, 0.5, 2.0]), chunks):

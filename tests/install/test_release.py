@@ -30,7 +30,8 @@ def built(tmp_path_factory):
     """Return the wheel and the source distribution."""
     folder = tmp_path_factory.mktemp("dist")
     run(sys.executable, "-m", "hatchling", "build", "-d", folder, cwd=ROOT)
-    (wheel,), (source,) = folder.glob("*.whl"), folder.glob("*.tar.gz")
+    (wheel,) = folder.glob("*.whl")
+    (source,) = folder.glob("*.tar.gz")
     return wheel, source
 
 

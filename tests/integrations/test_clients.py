@@ -91,7 +91,8 @@ def test_category_encoders_stand_before_it_and_inside_it():
     "BoundShiftClassifier(make_imblearn_pipeline(sampler, LogisticRegression()))",
 )
 def test_a_sampler_of_imbalanced_learn_is_applied_in_training_only():
-    sampler, scores = RandomOverSampler(random_state=0), np.empty(len(Y))
+    sampler = RandomOverSampler(random_state=0)
+    scores = np.empty(len(Y))
     model = BoundShiftClassifier(make_imblearn_pipeline(sampler, LogisticRegression())).fit(X, Y)
     for train, test in StratifiedKFold(5).split(X, Y):
         fold = clone(model.estimator).fit(X[train], Y[train])

@@ -38,7 +38,8 @@ def problem(seed, n=60):
 
 
 def cost(y, p, threshold):
-    positive, size = p > threshold, np.bincount(y)
+    positive = p > threshold
+    size = np.bincount(y)
     return size[1] * np.sum(positive & (y == 0)) + size[0] * np.sum(~positive & (y == 1))
 
 

@@ -103,7 +103,8 @@ def test_conformal_limits_err_as_promised_on_average():
 def test_shares_of_a_zone_agree_with_a_count():
     problem = Problem.with_error(SHAPES["skewed"], 0.2)
     y, scores = problem.draw((100_000, 100_000), np.random.default_rng(0))
-    low, high = problem.distance / 2 - 0.5, problem.distance / 2 + 1
+    low = problem.distance / 2 - 0.5
+    high = problem.distance / 2 + 1
     unsure = np.mean((scores > low) & (scores <= high))
     counted = np.mean(scores[y == 0] > high), np.mean(scores[y == 1] <= low), unsure
     np.testing.assert_allclose(true_shares(problem, (low, high)), counted, atol=0.005)

@@ -72,7 +72,8 @@ def test_sizes_and_ranges_are_the_papers(name, protocol):
     if name in ("pima", "breast_cancer"):
         raw = paper_split(name, 2, protocol=protocol, scale=False)
         assert not row_set(raw.X_train) & row_set(raw.X_test)
-        low, high = raw.X_train.min(axis=0), raw.X_train.max(axis=0)
+        low = raw.X_train.min(axis=0)
+        high = raw.X_train.max(axis=0)
         expected = 2 * (raw.X_test - low) / (high - low) - 1
         np.testing.assert_allclose(split.X_test, expected, atol=1e-12)
 
@@ -87,7 +88,9 @@ def test_the_authors_split_gives_the_authors_scores(run):
     if name == "synthetic":
         # Their solver's weights differ in the third digit, so solve for them.
         weights, *_ = np.linalg.lstsq(X_train, RUNS[f"{run}/train_scores"])
-        train, test, tolerance = X_train @ weights, X_test @ weights, 1e-12
+        train = X_train @ weights
+        test = X_test @ weights
+        tolerance = 1e-12
     else:
         gamma = str(RUNS[f"{run}/gamma"])
         gamma = gamma if gamma in ("scale", "auto") else float(gamma)

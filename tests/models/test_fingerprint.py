@@ -18,7 +18,8 @@ from boundshift import BoundaryWarning, BoundShiftClassifier, Floors
 from boundshift._fingerprint import Fingerprint, explain_copies, hash_rows
 
 X, Y = make_classification(3000, weights=[0.8], flip_y=0.2, random_state=0)
-FIT, FRESH = slice(0, 1000), slice(1000, 2000)
+FIT = slice(0, 1000)
+FRESH = slice(1000, 2000)
 TREE = DecisionTreeClassifier(min_samples_leaf=4, random_state=0)
 
 
@@ -75,7 +76,8 @@ def test_fresh_rows_are_taken_for_others_less_often_than_stated():
 
 def test_of_many_rows_some_are_kept_and_the_number_is_an_estimate():
     rng = np.random.default_rng(0)
-    rows, y = rng.normal(size=(50_000, 3)), rng.integers(0, 2, 50_000)
+    rows = rng.normal(size=(50_000, 3))
+    y = rng.integers(0, 2, 50_000)
     known = Fingerprint.of(rows, y)
     assert (len(known.hashes), known.n_samples) == (10_000, 50_000)
     shown = np.concatenate([rows[:4000], rng.normal(size=(4000, 3))])
@@ -113,16 +115,19 @@ def oversample(rng, y, n_copies):
 @pytest.mark.parametrize("kind", [np.ndarray.tolist, pandas.DataFrame, np.asarray])
 def test_copies_of_rows_of_fit_certify_nothing_though_made_before_the_split(kind):
     rng = np.random.default_rng(0)
-    rows, y = rng.normal(size=(400, 4)), (rng.random(400) < 0.3).astype(int)
+    rows = rng.normal(size=(400, 4))
+    y = (rng.random(400) < 0.3).astype(int)
     drawn = rng.permutation(oversample(rng, y, 400))
-    fit, new = drawn[:600], drawn[600:]
+    fit = drawn[:600]
+    new = drawn[600:]
     known = Fingerprint.of(kind(rows[fit]), y[fit])
     assert "of these 200 rows were used in fit" in known.explain(kind(rows[new]), y[new])
 
 
 def test_whole_numbers_that_are_equal_by_chance_are_no_copies():
     rng = np.random.default_rng(0)
-    rows, y = rng.integers(0, 5, (800, 3)) * 0.5, (rng.random(800) < 0.3).astype(int)
+    rows = rng.integers(0, 5, (800, 3)) * 0.5
+    y = (rng.random(800) < 0.3).astype(int)
     assert Fingerprint.of(rows[:400], y[:400]).explain(rows[400:], y[400:]) == ""
     assert explain_copies(rows, y) == ""
 

@@ -22,7 +22,8 @@ from boundshift import (
 )
 
 X, Y = make_classification(600, weights=[0.8], flip_y=0.1, random_state=0)
-FIT, FRESH = slice(0, 400), slice(400, 600)
+FIT = slice(0, 400)
+FRESH = slice(400, 600)
 LATER = {
     "cv": "prefit",
     "rule": Cost(false_negative=50),
@@ -67,7 +68,8 @@ def test_parameters_set_after_fit_change_no_answer(name):
 
 
 def test_what_fit_used_is_stored_with_it(tmp_path):
-    rule, curve = Floors(recall=0.7), ClopperPearson(0.9)
+    rule = Floors(recall=0.7)
+    curve = ClopperPearson(0.9)
     shifted = BoundShiftClassifier(LogisticRegression(), rule=rule, curve=curve)
     shifted.fit(X[FIT], Y[FIT]).set_params(rule="sum", curve=None, cv=None)
     again = boundshift.load(boundshift.save(shifted, tmp_path / "model.skops"))

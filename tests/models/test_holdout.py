@@ -56,7 +56,9 @@ def draw_patients(rng, n_large=46, n_small=150, n_healthy=200):
 
 @pytest.mark.parametrize("cv", [StratifiedGroupKFold(5), GroupKFold(5)], ids=str)
 def test_a_floor_over_patients_holds_if_large_ones_are_easy(cv):
-    rng, broken, n_fits = np.random.default_rng(1), 0, 12
+    rng = np.random.default_rng(1)
+    broken = 0
+    n_fits = 12
     for _ in range(n_fits):
         x, y, patient = draw_patients(rng)
         model = guarantee(rule=Floors(recall=0.7), cv=cv, ensemble=False)
@@ -70,7 +72,9 @@ def test_a_floor_over_patients_holds_if_large_ones_are_easy(cv):
 
 
 def test_a_floor_holds_in_a_table_that_is_sorted():
-    rng, broken, n_fits = np.random.default_rng(2), 0, 30
+    rng = np.random.default_rng(2)
+    broken = 0
+    n_fits = 30
     for _ in range(n_fits):
         y = rng.permutation(Y)
         x = rng.normal(size=N) + y
@@ -190,7 +194,8 @@ def draw_noise(rng, n_common=500, n_rare=30, times=15):
 
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_copies_of_rare_rows_guarantee_nothing_that_is_false():
-    rng, broken = np.random.default_rng(3), 0
+    rng = np.random.default_rng(3)
+    broken = 0
     fresh = rng.normal(size=(4000, 5))
     for seed in range(6):
         rows, y = draw_noise(rng)
@@ -206,7 +211,8 @@ def test_copies_of_rare_rows_guarantee_nothing_that_is_false():
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_copies_count_once_for_a_model_that_is_trained_elsewhere():
     trained = LogisticRegression().fit(X[::2], Y[::2])
-    rows, y = X[1::2], Y[1::2]
+    rows = X[1::2]
+    y = Y[1::2]
     once = guarantee(trained, cv="prefit").fit(rows, y)
     copied = guarantee(trained, cv="prefit").fit(np.tile(rows, (9, 1)), np.tile(y, 9))
     assert copied.threshold_ == once.threshold_
@@ -238,7 +244,8 @@ def test_rows_with_few_values_are_no_copies(share):
 
 def test_copies_of_one_class_are_found_among_rows_with_few_values():
     rng = np.random.default_rng(0)
-    rows, y = rng.integers(0, 12, (1000, 4)), np.repeat([0, 1], [970, 30])
+    rows = rng.integers(0, 12, (1000, 4))
+    y = np.repeat([0, 1], [970, 30])
     index = np.concatenate([np.arange(970), np.repeat(np.arange(970, 1000), 15)])
     units = find_units(rows[index], y[index], None)
     assert units.count(y[index] == 1) == 30
@@ -274,7 +281,9 @@ def draw_fits(rng, n_fits, n=150):
 
 @pytest.mark.parametrize("chosen_among", [1, 8])
 def test_the_best_of_several_fits_keeps_its_floor_if_the_risk_is_shared(chosen_among):
-    rng, broken, n_runs = np.random.default_rng(4), 0, 60
+    rng = np.random.default_rng(4)
+    broken = 0
+    n_runs = 60
     for _ in range(n_runs):
         y = np.repeat([0, 1], [150, 150])
         rows = rng.normal(size=(300, 8)) + y[:, None]

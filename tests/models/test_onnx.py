@@ -98,7 +98,8 @@ def fit(estimator, X, y, **options):
 def decisive(clf, X):
     """Return the scores that a threshold or the largest one decides by."""
     parts = unwrap(clf)
-    clf, X = parts.last, parts.transform(X)
+    clf = parts.last
+    X = parts.transform(X)
     if len(clf.classes_) == 2:
         return clf.positive_scores(X)
     return centred(clf._response.read(clf.estimator_, X, clf.classes_) + clf.biases_)
@@ -149,12 +150,14 @@ def test_float32_rows_have_the_same_labels(name):
 def test_rows_closer_to_the_boundary_than_float32_can_tell(name):
     X, y = draw(2)
     clf = fit(KINDS[name], X, y)
-    low, high = X[clf.predict(X) == 0][:200], X[clf.predict(X) == 1][:200]
+    low = X[clf.predict(X) == 0][:200]
+    high = X[clf.predict(X) == 1][:200]
     low, high = low[: len(high)], high[: len(low)]
     for _ in range(30):  # halve the way to the boundary again and again
         middle = (low + high) / 2
         above = clf.predict(middle)[:, None] == 1
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
+        low = np.where(above, low, middle)
+        high = np.where(above, middle, high)
     rows = np.concatenate([low, high])
     away = np.abs(clf.positive_scores(rows) - clf.threshold_)
     assert np.median(away) < 1e-8

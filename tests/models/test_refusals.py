@@ -19,9 +19,11 @@ N = 300
 X, Y = make_classification(N, n_features=6, weights=[0.85], random_state=0)
 SORTED = np.argsort(Y, kind="stable")
 THREE = np.where(X[:, 0] > 1, 2, Y)
-EVEN, ODD = np.arange(N)[::2], np.arange(N)[1::2]
+EVEN = np.arange(N)[::2]
+ODD = np.arange(N)[1::2]
 NEGATIVE = np.flatnonzero(Y == 0)[:20]
-LINEAR, FOREST = LogisticRegression(), RandomForestClassifier(3)
+LINEAR = LogisticRegression()
+FOREST = RandomForestClassifier(3)
 FLOORS = {"rule": Floors(recall=0.6)}
 
 

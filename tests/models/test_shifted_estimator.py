@@ -61,7 +61,8 @@ def test_the_intercept_is_the_papers_and_the_first_class_may_be_positive():
     frozen = FrozenEstimator(LogisticRegression().fit(X[ROWS:], Y[ROWS:]))
     for pos_label, sign in ((1, 1), (0, -1)):
         clf = BoundShiftClassifier(frozen, pos_label=pos_label).fit(X[:600], Y[:600])
-        linear, own = clf.shifted_estimator(), frozen.estimator
+        linear = clf.shifted_estimator()
+        own = frozen.estimator
         assert type(linear) is LogisticRegression
         np.testing.assert_array_equal(linear.predict(X), clf.predict(X))
         np.testing.assert_array_equal(linear.coef_, own.coef_)

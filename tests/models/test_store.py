@@ -205,7 +205,8 @@ def test_a_file_is_not_replaced_unless_asked(boundary, tmp_path):
 
 
 def test_a_pickle_is_refused_and_not_run(tmp_path):
-    path, mark = tmp_path / "x.pkl", tmp_path / "ran"
+    path = tmp_path / "x.pkl"
+    mark = tmp_path / "ran"
     path.write_bytes(pickle.dumps(Bomb(mark)))
     for trusted in (None, ["pathlib.Path"]):
         with pytest.raises(InvalidInputError, match="can run any code"):
@@ -241,7 +242,8 @@ def test_without_a_safe_skops_the_extra_is_named(fitted, tmp_path, monkeypatch):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
 def test_files_of_this_version_load():
     expected = json.loads((STORED / "expected.json").read_text(encoding="utf-8"))
-    boundary, rows = load(STORED / "boundary.json"), np.array(expected["rows"])
+    boundary = load(STORED / "boundary.json")
+    rows = np.array(expected["rows"])
     assert boundary.predict(expected["scores"]).tolist() == expected["boundary"]
     models = {name: load(STORED / f"{name}.skops") for name in ("two_classes", "three_classes")}
     for name, model in models.items():

@@ -62,7 +62,8 @@ def test_the_boundary_rests_on_rows_that_the_model_has_not_seen():
     share = model.boundary_.n_samples[1] / 150
     assert 0.2 <= share <= 0.5
     is_held = draw_units(np.arange(450), Y, share, None)
-    train, held = np.flatnonzero(~is_held), np.flatnonzero(is_held)
+    train = np.flatnonzero(~is_held)
+    held = np.flatnonzero(is_held)
     assert model.boundary_.status is Status.OPTIMAL
     assert model.boundary_.n_samples == (np.sum(Y[held] == 0), np.sum(Y[held] == 1))
     plain = LogisticRegression(C=1e4).fit(X[train], Y[train])

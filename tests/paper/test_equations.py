@@ -64,7 +64,8 @@ def exact_delta2(delta1, g):
 
 def printed_gradient(delta1, g):
     """The paper's dδ₂/dδ₁, letter by letter."""
-    (n1, n2), (r1, r2) = g.n, g.radius
+    (n1, n2) = g.n
+    (r1, r2) = g.radius
     root = np.sqrt(2 * np.log(1 / delta1))
     b = g.distance - r1 - r1 / np.sqrt(n1) * (2 + root) - r2
     bracket = b * np.sqrt(n1) / r1 - 2
@@ -110,7 +111,8 @@ def test_loss_and_gradients_agree_with_finite_differences(g, delta1):
 
 @pytest.mark.parametrize("delta1", [0.05, 0.3, 0.8])
 def test_printed_gradient_is_right_only_where_both_classes_are_alike(delta1):
-    g, alike = Geometry((120, 15), (1.0, 0.6), 3.5), Geometry((40, 40), (1.0, 1.0), 4.0)
+    g = Geometry((120, 15), (1.0, 0.6), 3.5)
+    alike = Geometry((40, 40), (1.0, 1.0), 4.0)
     right, same = (paper.delta2_gradient(delta1, x.step, x.space) for x in (g, alike))
     assert abs(printed_gradient(delta1, g) / right - 1) > 0.1
     assert printed_gradient(delta1, alike) == pytest.approx(same)
@@ -148,7 +150,8 @@ def test_bounds_of_distances_add_the_deviation_of_theorem_2():
 
 def test_minimum_distance_classifier_takes_the_nearer_mean():
     rng = np.random.default_rng(2)
-    negative, positive = rng.normal(0, 1, (30, 4)), rng.normal(1, 2, (10, 4))
+    negative = rng.normal(0, 1, (30, 4))
+    positive = rng.normal(1, 2, (10, 4))
     w, b = equations.minimum_distance(negative, positive)
     points = rng.normal(0.5, 2, (500, 4))
     far = [np.linalg.norm(points - c.mean(axis=0), axis=1) for c in (negative, positive)]

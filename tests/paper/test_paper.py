@@ -81,9 +81,11 @@ def exact_share(k, w):
         # The share that makes both exponents equal is where the minimum is for large ratios.
         ends = []
         for sign in (-1, 1):
-            z, step = mpmath.log(k2 / k1), mpmath.mpf("1e-6")
+            z = mpmath.log(k2 / k1)
+            step = mpmath.mpf("1e-6")
             while sign * f(z) >= 0:
-                z, step = z + sign * step, 2 * step
+                z = z + sign * step
+                step = 2 * step
             ends.append(z)
         z = mpmath.findroot(f, tuple(ends), solver="anderson")
         return float(1 / (1 + mpmath.exp(-z)))
@@ -126,7 +128,8 @@ def tolerated(pair):
 
 def check_optimum(pair, options):
     """Compare loss, threshold and slack with the best of every local minimum of every level."""
-    found, every = find_with(pair, options), exhaustive.candidates(*pair, options)
+    found = find_with(pair, options)
+    every = exhaustive.candidates(*pair, options)
     assert found.status.solved == bool(every)
     if not every:
         return
@@ -184,7 +187,8 @@ def test_geometry_adds_up(pair, options):
     known = found.geometry
     assume(found.status.solved)
     tolerance = tolerated(pair)
-    low, high = known.supports[0][1], known.supports[1][0]
+    low = known.supports[0][1]
+    high = known.supports[1][0]
     # Where both classes touch, the threshold stands a step of float32 below their common score.
     assert low <= found.threshold < high or low - tolerance <= found.threshold <= high == low
     if min(known.radii) > 0:  # a point needs no space, and so has no unique radius
@@ -205,7 +209,8 @@ def test_geometry_adds_up(pair, options):
 @many(100)
 @given(classes(most=12), st.sampled_from(PRESETS))
 def test_local_optimum_exists_with_the_exact_one_and_is_never_below_it(pair, preset):
-    exact, local = find(pair, preset()), find(pair, preset(solver=SLSQP()))
+    exact = find(pair, preset())
+    local = find(pair, preset(solver=SLSQP()))
     assert exact.status.solved == local.status.solved
     if exact.status.solved:
         assert local.status is Status.LOCAL

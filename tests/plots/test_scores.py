@@ -47,7 +47,8 @@ def all_texts(display):
 
 def test_as_many_points_are_hollow_as_were_given_up(problem):
     display = ProjectionDisplay.from_predictions(*problem, curve="support")
-    slack, n = display.boundary.geometry.slack, display.boundary.n_samples
+    slack = display.boundary.geometry.slack
+    n = display.boundary.n_samples
     assert sum(slack) > 0
     assert points(display) == [n[0] - slack[0], slack[0], n[1] - slack[1], slack[1]]
     assert f"{slack[0]} given up" in lane_texts(display)[0]
@@ -60,7 +61,8 @@ def test_other_curves_have_hollow_points_on_the_wrong_side(problem, claims):
     y, scores = problem
     display = ProjectionDisplay.from_predictions(y, scores, **claims)
     t = display.boundary.threshold
-    flagged, missed = np.sum(scores[y == 0] > t), np.sum(scores[y == 1] <= t)
+    flagged = np.sum(scores[y == 0] > t)
+    missed = np.sum(scores[y == 1] <= t)
     assert points(display) == [300 - flagged, flagged, 30 - missed, missed]
     assert f"{flagged} on the wrong side" in lane_texts(display)[0]
     assert f"claimed error {100 * display.boundary.errors[1]:.3g}%" in lane_texts(display)[1]
@@ -135,7 +137,8 @@ def test_awkward_scores_are_drawn(name, make, curve):
 
 def test_what_cannot_be_drawn_is_refused(problem, monkeypatch):
     y, scores = problem
-    draw, boundary = ProjectionDisplay.from_predictions, find_boundary(y, scores)
+    draw = ProjectionDisplay.from_predictions
+    boundary = find_boundary(y, scores)
     with pytest.raises(InvalidInputError, match="`y_true` must hold the labels 0 and 1"):
         draw(y + 1, scores, boundary=boundary)
     with pytest.raises(InvalidInputError, match="`pos_label` must be that of the boundary"):

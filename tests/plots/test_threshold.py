@@ -33,7 +33,8 @@ counted = st.integers(1, 40).flatmap(lambda n: st.tuples(st.just(n), st.integers
 
 @given(counted, counted, st.floats(0.001, 0.999))
 def test_no_pair_of_errors_inside_has_a_metric_outside(negative, positive, prevalence):
-    n, wrong = (negative[0], positive[0]), (np.array([negative[1]]), np.array([positive[1]]))
+    n = (negative[0], positive[0])
+    wrong = (np.array([negative[1]]), np.array([positive[1]]))
     settings = SETTINGS | {"prevalence": prevalence}
     bands = metric_bands(wrong, n, METRICS, confidence=0.9, **settings)
     ends = [error_band(k, size, 0.9**0.5) for k, size in zip(wrong, n, strict=True)]

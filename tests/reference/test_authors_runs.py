@@ -26,7 +26,8 @@ def test_all_runs_are_stored():
 @pytest.mark.parametrize("slack", ["binary", "continuous"])
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: f"{run['dataset']}-{run['seed']}")
 def test_solved_wherever_the_authors_are_and_with_no_higher_loss(run, slack):
-    (y, s), theirs = rows_of(run), run[slack]
+    (y, s) = rows_of(run)
+    theirs = run[slack]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BoundaryWarning)
         found = find_boundary(y, s, curve=SupportRadius.authors(slack=slack))

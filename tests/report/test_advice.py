@@ -78,7 +78,8 @@ def test_costs_of_rows_are_compared_with_flagging_nobody_and_everyone():
     useful = collect_facts(
         y, s, boundary=found, chosen_here=False, details=RowDetails(row_cost=paid)
     )["judgement"]["usefulness"]
-    nobody, everyone = 1000 * paid[y == 1].sum() / 890, 1000 * paid[y == 0].sum() / 890
+    nobody = 1000 * paid[y == 1].sum() / 890
+    everyone = 1000 * paid[y == 0].sum() / 890
     assert useful["without_model"] == pytest.approx(min(nobody, everyone))
     assert useful["policy"] == "nobody"
     assert useful["gain"][0] < useful["without_model"] - useful["value"] < useful["gain"][1]
@@ -103,7 +104,8 @@ def test_a_met_floor_beside_do_not_use_it_is_explained(floor):
 
 
 def test_a_capacity_that_is_exceeded_is_called_so():
-    y, s = np.arange(1000) % 10 == 9, np.arange(1000.0)
+    y = np.arange(1000) % 10 == 9
+    s = np.arange(1000.0)
     found = find_boundary(y, s, rule=Floors(flagged=0.1, confidence=None))
     for above, word in ((4, "Exceeded, which may be chance"), (60, "Exceeded"), (-1, "Kept on")):
         moved = s + (found.threshold - 899.5) + above

@@ -64,7 +64,8 @@ def test_the_verdict_is_made_of_those_counts(told):
     facts, y, predicted, own = told
     now, before = (sk.recall_score(y, p, average=None) for p in (predicted, own))
     k = int(np.argmin(now))
-    n, wrong = np.sum(y == LABELS[k]), np.sum(predicted[y == LABELS[k]] != LABELS[k])
+    n = np.sum(y == LABELS[k])
+    wrong = np.sum(predicted[y == LABELS[k]] != LABELS[k])
     most = np.ceil(1000 * clopper_pearson(wrong, n, 0.05 / 3)) / 10
     assert facts["verdict"]["sentence"] == (
         f"Mean recall is {100 * now.mean():.1f}% instead of {100 * before.mean():.1f}% by the "
@@ -93,7 +94,8 @@ def test_every_figure_and_the_answer_stand_on_the_page(told):
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_a_model_that_guesses_is_not_advised():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(1500, 3)), rng.choice(LABELS, 1500)
+    X = rng.normal(size=(1500, 3))
+    y = rng.choice(LABELS, 1500)
     model = BoundShiftClassifier(LogisticRegression()).fit(X[:700], y[:700])
     facts = model.report(X[700:], y[700:]).facts
     assert facts["diagnosis"]["answer"] == "do not use it"
@@ -126,7 +128,8 @@ def test_rows_of_fit_certify_nothing(rule):
 def test_floors_are_judged_by_bounds(floor, state):
     model, X, y = ill(ClassFloors(recall={"tb": floor}))
     report = model.report(X, y)
-    n, missed = np.sum(y == "tb"), np.sum(model.predict(X)[y == "tb"] != "tb")
+    n = np.sum(y == "tb")
+    missed = np.sum(model.predict(X)[y == "tb"] != "tb")
     shown = 1 - clopper_pearson(missed, n, 0.05 / 3)
     assert (shown >= floor) == (state == "met")
     assert report.facts["goal"]["state"] == state
@@ -147,7 +150,8 @@ def test_a_rule_set_after_fit_is_not_judged():
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_a_goal_that_is_not_proved_says_how_many_rows_would_prove_it():
     model, X, y = ill(separation=4.0)
-    n, missed = np.sum(y == "tb"), np.sum(model.predict(X)[y == "tb"] != "tb")
+    n = np.sum(y == "tb")
+    missed = np.sum(model.predict(X)[y == "tb"] != "tb")
     shown = 1 - clopper_pearson(missed, n, 0.05 / 3)
     floor = (1 - missed / n + shown) / 2  # seen, but not shown
     model.rule_ = ClassFloors(recall={"tb": floor})
@@ -169,7 +173,8 @@ def test_a_goal_that_is_not_proved_says_how_many_rows_would_prove_it():
 def test_costs_are_those_of_a_thousand_decisions():
     model, X, y = ill(COSTS)
     own = LABELS[np.argmax(model.predict_proba(X), axis=1)]
-    prices, place = np.array(COSTS.costs), {label: k for k, label in enumerate(LABELS)}
+    prices = np.array(COSTS.costs)
+    place = {label: k for k, label in enumerate(LABELS)}
     now, before = (
         1000 * np.mean([prices[place[a], place[b]] for a, b in zip(y, made, strict=True)])
         for made in (model.predict(X), own)

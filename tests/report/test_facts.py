@@ -68,7 +68,8 @@ def test_the_verdict_is_made_of_those_counts():
     _, fp, fn, _ = counts(y, s, t)
     _, fp_before, fn_before, _ = counts(y, s, 0.0)
     bound = math.ceil(1000 * binomtest(int(fn), 90).proportion_ci(0.90).high) / 10
-    hits, hits_before = 90 - fn, 90 - fn_before
+    hits = 90 - fn
+    hits_before = 90 - fn_before
     flagged = round(1000 * (hits + fp) / 890)
     assert facts()["verdict"]["sentence"] == (
         f"Out of 100 sick patients, the new threshold misses about {round(100 * fn / 90)} "
@@ -267,7 +268,8 @@ def test_the_precision_of_a_few_flagged_rows_is_told_as_a_count():
 
 def test_costs_at_which_everyone_is_flagged_are_told_plainly():
     y, s = rows()
-    y, s = np.append(y, 1), np.append(s, s.min() - 1)
+    y = np.append(y, 1)
+    s = np.append(s, s.min() - 1)
     with pytest.warns(BoundaryWarning, match="are on the wrong side of this threshold"):
         found = find_boundary(y, s, rule=Cost(false_negative=1e9), curve="empirical")
     told = collect_facts(y, s, boundary=found, test=(y, s))["diagnosis"]["next"]
@@ -277,7 +279,8 @@ def test_costs_at_which_everyone_is_flagged_are_told_plainly():
 @pytest.mark.parametrize(("above", "state"), [(0, "reached"), (4, "reached"), (60, "missed")])
 def test_a_cap_is_missed_only_beyond_chance(above, state):
     """With 1,000 rows and a cap of 10%, 104 flagged rows are chance, 160 are not."""
-    y, s = np.arange(1000) % 10 == 9, np.arange(1000.0)
+    y = np.arange(1000) % 10 == 9
+    s = np.arange(1000.0)
     cap = Floors(flagged=0.1, confidence=None)
     found = replace(find_boundary(y, s, rule=cap), threshold=899.5 - above)
     goal = collect_facts(y, s, boundary=found, test=(y, s))["goal"]
@@ -293,7 +296,8 @@ def test_a_shift_whose_interval_holds_the_old_threshold_is_uncertain(interval, l
 
 
 def test_a_search_that_fell_back_is_reported():
-    y, s = np.repeat([0, 1], 20), np.tile(np.arange(20.0), 2)
+    y = np.repeat([0, 1], 20)
+    s = np.tile(np.arange(20.0), 2)
     with pytest.warns(BoundaryWarning):
         found = find_boundary(y, s, curve="support")
     known = collect_facts(y, s, boundary=found)

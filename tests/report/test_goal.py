@@ -49,12 +49,14 @@ def report_on(rule, test=(800, 90, 1), prevalence=None, **settings):
 
 
 def errors_at(facts, tested):
-    (y, s), t = tested, facts["boundary"]["threshold"]
+    (y, s) = tested
+    t = facts["boundary"]["threshold"]
     return int(np.sum(s[y == 0] > t)), int(np.sum(s[y == 1] <= t))
 
 
 def both_at(metric, tested, facts, **counted):
-    (y, s), t = tested, facts["boundary"]["threshold"]
+    (y, s) = tested
+    t = facts["boundary"]["threshold"]
     return [metric(y, (s > cut).astype(int), **counted) for cut in (t, 0.0)]
 
 
@@ -70,7 +72,8 @@ def test_a_rule_that_was_not_asked_for_is_no_goal(asked):
 def test_a_floor_is_met_where_its_bound_is():
     known, tested = report_on(Floors(recall=0.8))
     flagged, missed = errors_at(known, tested)
-    shown, goal = 1 - clopper_pearson(missed, 90, 0.05), known["goal"]
+    shown = 1 - clopper_pearson(missed, 90, 0.05)
+    goal = known["goal"]
     assert shown >= 0.8
     assert goal["state"] == "met"
     assert goal["floors"][0]["shown"] == pytest.approx(shown)
@@ -99,7 +102,8 @@ def test_a_floor_is_met_where_its_bound_is():
 def test_a_rate_of_all_rows_has_the_bound_of_its_counts(rule):
     known, (y, s) = report_on(rule)
     is_flagged = s > known["boundary"]["threshold"]
-    k, n = int(is_flagged.sum()), len(y)
+    k = int(is_flagged.sum())
+    n = len(y)
     alarms = int(is_flagged[y == 0].sum())
     bound = clopper_pearson(k, n, 0.05) if rule.flagged else 1 - clopper_pearson(alarms, k, 0.05)
     assert known["goal"]["floors"][0]["shown"] == pytest.approx(bound)
@@ -122,7 +126,8 @@ def test_several_floors_share_the_risk_and_say_so():
     recall, precision = known["goal"]["floors"]
     assert recall["shown"] == pytest.approx(1 - clopper_pearson(missed, 90, 0.025))
     most = [clopper_pearson(k, n, 0.025 / 2) for k, n in ((flagged, 800), (missed, 90))]
-    hits, false = 0.1 * (1 - most[1]), 0.9 * most[0]
+    hits = 0.1 * (1 - most[1])
+    false = 0.9 * most[0]
     assert precision["shown"] == pytest.approx(hits / (hits + false))
     assert known["goal"]["sentence"].count("95% confidence in all floors together") == 2
     assert "together" not in report_on(Floors(recall=0.8))[0]["goal"]["sentence"]
@@ -153,12 +158,14 @@ def test_a_floor_is_never_called_met_without_a_bound(missed, found, floor):
 
 def test_costs_are_told_per_thousand_decisions():
     known, tested = report_on(Cost(false_positive=1, false_negative=20))
-    (y, s), t = tested, known["boundary"]["threshold"]
+    (y, s) = tested
+    t = known["boundary"]["threshold"]
     now = 1000 * np.mean(np.where(y == 1, 20 * (s <= t), s > t))
     before = 1000 * np.mean(np.where(y == 1, 20 * (s <= 0), s > 0))
     cost = known["goal"]["aim"]
     assert (cost["now"], cost["before"]) == pytest.approx((now, before))
-    p, counts = 90 / 890, zip(errors_at(known, tested), (800, 90), strict=True)
+    p = 90 / 890
+    counts = zip(errors_at(known, tested), (800, 90), strict=True)
     most = [beta.isf(0.05 / 2, k + 1, n - k) for k, n in counts]
     assert cost["shown"] == pytest.approx(1000 * (20 * p * most[1] + (1 - p) * most[0]))
     assert (
@@ -277,7 +284,8 @@ def test_methods_are_asked_first_whether_they_keep_the_floors():
 def test_a_classifier_fitted_by_row_costs_reports_them():
     rng = np.random.default_rng(5)
     y = (rng.random(1200) < 0.25).astype(int)
-    X, paid = rng.normal(size=(1200, 2)) + y[:, None], amounts(1200, 2)
+    X = rng.normal(size=(1200, 2)) + y[:, None]
+    paid = amounts(1200, 2)
     (X, X_test), (y, y_test), (paid, owed) = (np.split(each, 2) for each in (X, y, paid))
     model = BoundShiftClassifier(LogisticRegression())
     with pytest.raises(InvalidInputError, match=r"`row_cost` must be given to report exactly"):
@@ -300,7 +308,8 @@ class Squares(Rule):
 
 def test_a_rule_of_your_own_gets_value_bound_and_comparison():
     facts, tested = report_on(Squares())
-    (y, s), t = tested, facts["boundary"]["threshold"]
+    (y, s) = tested
+    t = facts["boundary"]["threshold"]
     now, before = (np.mean(s[y == 0] > c) ** 2 + np.mean(s[y == 1] <= c) ** 2 for c in (t, 0.0))
     assert facts["goal"]["sentence"].startswith(
         "Goal: the value of the rule “squares” as low as possible. Better: "

@@ -94,9 +94,12 @@ def until(holds, seconds=10):
 
 def check_numbers(browser):
     """Compare everything on show with a count of the test rows."""
-    (y, s), i, stops = TEST, stop(browser), facts()["stops"]
+    (y, s) = TEST
+    i = stop(browser)
+    stops = facts()["stops"]
     t = stops["threshold"][i]
-    fp, fn = int(np.sum(s[y == 0] > t)), int(np.sum(s[y == 1] <= t))
+    fp = int(np.sum(s[y == 0] > t))
+    fn = int(np.sum(s[y == 1] <= t))
     matrix = [int(number(browser, name)) for name in ("tp", "fn", "fp", "tn")]
     assert matrix == [90 - fn, fn, fp, 800 - fp]
     assert number(browser, "missed") == pytest.approx(100 * fn / 90, abs=0.051)
@@ -130,7 +133,8 @@ def test_opens_without_a_complaint_and_is_no_wider_than_its_screen(page, name):
 def test_keys_and_buttons_move_the_slider_and_the_numbers_follow(page):
     from selenium.webdriver.common.keys import Keys
 
-    browser, marks = page(), facts()["stops"]["marks"]
+    browser = page()
+    marks = facts()["stops"]["marks"]
     assert stop(browser) == marks["shifted"]
     check_numbers(browser)
     slider = browser.find_element("id", "slider")
@@ -178,8 +182,10 @@ def test_only_the_pages_own_script_may_run(browser, files):
 def test_a_prevalence_moves_precision_and_alarms(page):
     browser = page("cost")
     fill(browser, prevalence="0.5")
-    (y, s), t = TEST, threshold(browser)
-    hits, false = 0.005 * np.mean(s[y == 1] > t), 0.995 * np.mean(s[y == 0] > t)
+    (y, s) = TEST
+    t = threshold(browser)
+    hits = 0.005 * np.mean(s[y == 1] > t)
+    false = 0.995 * np.mean(s[y == 0] > t)
     assert number(browser, "precision") == pytest.approx(100 * hits / (hits + false), abs=0.06)
     assert number(browser, "alarms") == pytest.approx(1000 * (hits + false), abs=0.06)
     printed = [number(browser, name) for name in ("hits", "false-alarms", "alarms")]

@@ -17,7 +17,9 @@ class Elements(HTMLParser):
 
     def __init__(self, page):
         super().__init__()
-        self.names, self.open, self.attributes = [], [], []
+        self.names = []
+        self.open = []
+        self.attributes = []
         self.feed(page)
 
     def handle_starttag(self, tag, attributes):

@@ -48,7 +48,9 @@ CASES = {
 
 def sentences(name):
     facts = CASES[name]()
-    goal, zone, diagnosis = facts["goal"], facts["zone"], facts["diagnosis"]
+    goal = facts["goal"]
+    zone = facts["zone"]
+    diagnosis = facts["diagnosis"]
     return [
         *([goal["word"], goal["sentence"]] if goal else []),
         facts["verdict"]["sentence"],

@@ -10,7 +10,8 @@ import pytest
 
 from boundshift import Boundary, InvalidInputError, find_boundary
 
-Y, S = [0, 0, 0, 1, 1], [0.0, 1.0, 2.0, 5.0, 6.0]
+Y = [0, 0, 0, 1, 1]
+S = [0.0, 1.0, 2.0, 5.0, 6.0]
 BOUNDARY = find_boundary(Y, S)
 
 

@@ -29,7 +29,8 @@ def run_on(connect, expression, column, scores):
     return [label for (label,) in found]
 
 
-run_sqlite, run_duckdb = partial(run_on, sqlite3.connect), partial(run_on, duckdb.connect)
+run_sqlite = partial(run_on, sqlite3.connect)
+run_duckdb = partial(run_on, duckdb.connect)
 ENGINES = [
     pytest.param(run_sqlite, "sqlite", id="sqlite"),
     pytest.param(run_sqlite, "ansi", id="ansi"),

@@ -43,7 +43,9 @@ def true_recall(biases, k: int) -> float:
 
 
 def test_floors_that_are_promised_hold_together_as_often_as_stated():
-    rng, kept, runs = np.random.default_rng(0), [], 30
+    rng = np.random.default_rng(0)
+    kept = []
+    runs = 30
     rule = ClassFloors(recall={0: 0.75, 2: 0.75}, confidence=0.8)
     for _ in range(runs):
         found = promise_floors(ClassRows(*draw((80, 40, 40), rng)), rule, [0, 1, 2])
@@ -80,7 +82,8 @@ def test_relabelling_gives_the_permuted_answer(kind: str, names):
             return ClassFloors(recall={labels[2]: 0.8, labels[0]: 0.5})
         return CostMatrix(COSTS, labels, prevalence=[0.7, 0.2, 0.1])
 
-    plain, other = (0, 1, 2), names
+    plain = (0, 1, 2)
+    other = names
     fits = []
     for labels in (plain, other):
         X, y = table((400, 150, 120), labels)

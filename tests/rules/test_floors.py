@@ -110,14 +110,16 @@ PROMISES = [
 def test_promises_are_kept(floors, share, deployed, n, gap, then):
     rng = np.random.default_rng(0)
     rule = Floors(**floors, then=then, confidence=0.95, prevalence=deployed)
-    kept, answered = 0, 0
+    kept = 0
+    answered = 0
     for _ in range(RUNS):
         # With a prevalence of its own the rule takes the classes as they come.
         draws = rng.random(n) if deployed is None else (np.arange(n) + 0.5) / n
         y = (draws < share).astype(int)
         y[:2] = 0, 1
         found = find_boundary(y, rng.normal(size=n) + gap * y, rule=rule)
-        t, is_unmet = found.threshold, found.status is Status.UNMET
+        t = found.threshold
+        is_unmet = found.status is Status.UNMET
         truth = all_rates(norm.sf(t - gap), norm.sf(t), deployed or share)
         answered += not is_unmet
         kept += is_unmet or meets(floors, truth)
@@ -187,7 +189,8 @@ def test_a_cap_beside_a_floor_is_a_budget_and_the_floor_keeps_the_whole_confiden
         found = find_boundary(y, s, rule=Floors(recall=0.8, flagged=0.15, then="precision"))
         good = {}
         for t in all_cuts(s):
-            missed, alarms = int((s[y == 1] <= t).sum()), int((s[y == 0] > t).sum())
+            missed = int((s[y == 1] <= t).sum())
+            alarms = int((s[y == 0] > t).sum())
             recall = 1 - beta.ppf(0.95, missed + 1, 60 - missed) if missed < 60 else 0.0
             if recall >= 0.8 and (s > t).mean() <= 0.15:
                 alarmed = beta.ppf(0.95, alarms + 1, 400 - alarms)

@@ -77,7 +77,8 @@ def test_rules_grow_with_each_error(rule):
     @many(20 if rule.costly else 100)
     @given(a=RATE, b=RATE, c=RATE, d=RATE)
     def check(a, b, c, d):
-        lower, upper = one(rule, min(a, b), min(c, d)), one(rule, max(a, b), max(c, d))
+        lower = one(rule, min(a, b), min(c, d))
+        upper = one(rule, max(a, b), max(c, d))
         assert lower <= upper + 1e-12
 
     check()
@@ -127,9 +128,11 @@ def test_values_by_hand(rule, errors, expected):
 
 @pytest.mark.parametrize("rule", [Floors(recall=0.9), Floors(specificity=0.9)])
 def test_the_floor_comes_first(rule):
-    met, broken = ((0.9, 0.1), (0.0, 0.11))
+    met = (0.9, 0.1)
+    broken = (0.0, 0.11)
     if rule.specificity:
-        met, broken = met[::-1], broken[::-1]
+        met = met[::-1]
+        broken = broken[::-1]
     assert one(rule, *met) < one(rule, *broken)
     assert not rule.missed(*met, (90, 10))
     assert list(rule.missed(*broken, (90, 10)).values()) == pytest.approx([0.01])

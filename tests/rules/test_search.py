@@ -23,7 +23,8 @@ def test_a_grid_over_a_rule_is_the_grid_of_its_objects():
 
 
 def test_a_setting_replaces_the_rule_and_leaves_the_given_one():
-    rule, curve = FBeta(2, prevalence=0.1), Smoothed()
+    rule = FBeta(2, prevalence=0.1)
+    curve = Smoothed()
     model = BoundShiftClassifier(LogisticRegression(), rule=rule, curve=curve)
     assert model.get_params()["rule__beta"] == 2
     copy = clone(model).set_params(rule__beta=3, curve__bandwidth=0.5, cv=3, estimator__C=7)

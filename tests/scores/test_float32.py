@@ -31,7 +31,8 @@ def test_a_threshold_stays_between_its_scores(low, steps, share, are_single):
     threshold = min(low + share * (high - low), float(np.nextafter(high, -math.inf)))
     found = settle(threshold, low, high)
     assert low <= found < high
-    first, last = single(low), single(high)
+    first = single(low)
+    last = single(high)
     if first == last:
         assert found == threshold
         return
@@ -73,7 +74,8 @@ ASKED = [
 @pytest.fixture(scope="module")
 def session():
     """Compare in float32, as exported models often do."""
-    kind, shape = TensorProto.FLOAT, [None]
+    kind = TensorProto.FLOAT
+    shape = [None]
     inputs = [helper.make_tensor_value_info(name, kind, shape) for name in ("s", "t")]
     output = helper.make_tensor_value_info("label", TensorProto.BOOL, shape)
     graph = helper.make_graph(

@@ -120,7 +120,8 @@ def test_thousands_of_rows_have_no_better_gap(curve, rule, share):
 
 def test_a_plateau_of_many_gaps_is_found_whole():
     # 500 negative scores lie between the two positives.
-    negative, positive = np.linspace(1, 2, 500), np.array([0.0, 3.0])
+    negative = np.linspace(1, 2, 500)
+    positive = np.array([0.0, 3.0])
     sample = ScoreSample.from_labels(np.repeat([0, 1], [500, 2]), np.append(negative, positive))
     best = best_gap(Empirical().errors(sample), Minimax(), sample)
     # One of the two positives is missed, and at most half of the negatives are flagged.

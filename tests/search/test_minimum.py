@@ -28,7 +28,8 @@ def all_cuts(*scores):
 @pytest.mark.parametrize("rule", RULES)
 def test_no_gap_is_better(curve, rule):
     rows = st.lists(st.integers(-8, 8).map(float), min_size=1, max_size=30)
-    curve, rule = as_curve(curve), as_rule(rule)
+    curve = as_curve(curve)
+    rule = as_rule(rule)
 
     @many(40)
     @given(rows, rows)
@@ -50,7 +51,9 @@ def test_no_gap_is_better(curve, rule):
 @pytest.mark.parametrize("rule", ["sum", "cost"])
 def test_pruning_loses_nothing_at_thousands_of_rows(curve, rule):
     y, s = two_normals(3000, 150, 1.0)
-    sample, curve, rule = ScoreSample.from_labels(y, s), as_curve(curve), as_rule(rule)
+    sample = ScoreSample.from_labels(y, s)
+    curve = as_curve(curve)
+    rule = as_rule(rule)
     best = rule.value(*curve.errors(sample)(np.sort(s)), sample.n_samples).min()
     assert curve._search(sample, rule).value <= best + 1e-12
 
@@ -59,7 +62,8 @@ def test_pruning_loses_nothing_at_thousands_of_rows(curve, rule):
 @pytest.mark.parametrize("rule", ["sum", GMean()])
 @pytest.mark.parametrize("curve", ["logistic", "smoothed", "blend"])
 def test_no_place_on_a_dense_grid_is_better(curve, rule, rounding):
-    curve, rule = as_curve(curve), as_rule(rule)
+    curve = as_curve(curve)
+    rule = as_rule(rule)
 
     @many(10)
     @given(seed=st.integers(0, 10_000), n=st.sampled_from([60, 200, 1000]))
@@ -102,7 +106,8 @@ def test_a_gap_between_the_classes_is_shared_and_not_given_to_the_larger_one(cur
 
 def test_neighbouring_gaps_that_are_as_good_are_one_plateau():
     # The negative class rules the maximum from 1 to 9: its points there change nothing.
-    y, s = [0, 0, 0, 1, 1, 1], [0, 1, 20, 9, 9.5, 10]
+    y = [0, 0, 0, 1, 1, 1]
+    s = [0, 1, 20, 9, 9.5, 10]
     boundary = find_boundary(y, s, curve="empirical", rule="minimax")
     assert boundary.errors[0] == pytest.approx(1 / 3)
     assert boundary.plateau == (1.0, 9.5)
@@ -165,7 +170,8 @@ def test_a_narrow_valley_between_the_first_boundaries_is_looked_into():
     sample = ScoreSample.from_labels([0, 0, 1, 1], [0.0, 1.0, 2.0, 3.0])
 
     def errors(t):  # the first boundaries are 0.25 apart, and 0.5 is the best of them
-        wide, narrow = np.exp(-(((t - 0.5) / 0.3) ** 2)), np.exp(-(((t - 2.36) / 0.1) ** 2))
+        wide = np.exp(-(((t - 0.5) / 0.3) ** 2))
+        narrow = np.exp(-(((t - 2.36) / 0.1) ** 2))
         return 1 - 0.5 * wide - 0.9 * narrow, np.zeros_like(t)
 
     found = minimum_on_line(errors, Sum(), sample, np.arange(4.0))

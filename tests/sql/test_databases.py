@@ -14,7 +14,8 @@ from boundshift._result.sql import DIALECTS
 from tests.sql import databases
 
 BOUNDARY = find_boundary([0, 0, 0, 1, 1], [0.1, 0.7, 1.3, 4.1, 5.7], curve="empirical")
-NAN, INFINITY = float("nan"), float("inf")
+NAN = float("nan")
+INFINITY = float("inf")
 DATABASES = {
     "ansi": databases.sqlite,
     "sqlite": databases.sqlite,

@@ -109,7 +109,9 @@ class Judged:
 
     def __init__(self, table, scores, folder, target, positive, separator=",", *, features=(),
                  ignore=()):  # fmt: skip
-        self.table, self.separator, self.folder = table, separator, Path(folder)
+        self.table = table
+        self.separator = separator
+        self.folder = Path(folder)
         labels = read_column(table, target, separator)
         self.known = (labels != "") & ~np.isin(labels, ignore)
         y = (labels == positive)[self.known]
@@ -117,7 +119,9 @@ class Judged:
         self.first, self.copied = self._first_of(features, y)
         drawn = train_test_split(np.arange(len(y)), test_size=0.3, stratify=y, random_state=0)[1]
         test = np.isin(self.first, drawn)
-        self.test, self.y, self.s = test, y[test], s[test]
+        self.test = test
+        self.y = y[test]
+        self.s = s[test]
         self.training = y[~test], s[~test]
         self.probability = read_column(scores, "probability").astype(float)[self.known][test]
         self.boundary = json.loads((self.folder / "boundary.json").read_text(encoding="utf-8"))
@@ -132,7 +136,8 @@ class Judged:
         """Return the first row with each row's features, and how many rows are copies."""
         rows = np.arange(len(y))
         cells = [self.column(name)[self.known] for name in features]
-        seen, groups = {}, {}
+        seen = {}
+        groups = {}
         for row, key in enumerate(zip(*cells, strict=True)):
             seen.setdefault(key, row)
             groups.setdefault(key, []).append(y[row])
@@ -163,7 +168,8 @@ class Judged:
         if round(base * missed / n) == round(base * missed_before / n):
             change = ", as the model's own threshold does"
         rows = sum(self.n)
-        hits, hits_before = n - missed, n - missed_before
+        hits = n - missed
+        hits_before = n - missed_before
         alarms = round(1000 * (hits + flagged) / rows)
         alarms_before = round(1000 * (hits_before + flagged_before) / rows)
         right = round(1000 * hits / rows)
@@ -274,7 +280,8 @@ class Judged:
 
     def unproved(self, floor, positives):
         """Return what is said of rows that do not prove the floor on recall that they reach."""
-        n, missed = self.n[1], self.wrong(self.threshold)[1]
+        n = self.n[1]
+        missed = self.wrong(self.threshold)[1]
         bound = upper(missed, n, DELTA)
         if missed / n <= 1 - floor < bound:
             k = missed
@@ -288,17 +295,21 @@ class Judged:
 
     def held_out(self):
         """Return how many rows a floor keeps out of training."""
-        kept, rows = sum(self.boundary["n_samples"]), len(self.training[0])
+        kept = sum(self.boundary["n_samples"])
+        rows = len(self.training[0])
         return f"{kept:,} of {rows:,} rows were held out of training to choose it."
 
     def tiles(self, positives, negatives, unit):
         """Return the tiles, the table of rows and the legends at the shifted boundary."""
         flagged, missed = self.wrong(self.threshold)
-        hits, rows = self.n[1] - missed, sum(self.n)
-        alarms, misses = upper(flagged, self.n[0], DELTA / 3), upper(missed, self.n[1], DELTA / 3)
+        hits = self.n[1] - missed
+        rows = sum(self.n)
+        alarms = upper(flagged, self.n[0], DELTA / 3)
+        misses = upper(missed, self.n[1], DELTA / 3)
         kept = self.share * (1 - misses)
         sure = kept / (kept + (1 - self.share) * alarms)
-        deciding, wrong = self.boundary["n_samples"], (flagged, missed)
+        deciding = self.boundary["n_samples"]
+        wrong = (flagged, missed)
         yield f"threshold chosen on {deciding[1]:,} {positives}, {deciding[0]:,} {negatives}"
         yield f"tested on {rows:,} other {unit}"
         yield f"Measured on {rows:,} test rows."
@@ -335,11 +346,15 @@ class Judged:
     def calibration(self, positives):
         """Return what is said of the model's own probabilities, in groups of equal size."""
         order = np.argsort(self.probability, kind="stable")
-        said, true = self.probability[order], self.y[order]
-        count, off = min(max(len(said) // 20, 1), 10), 0
+        said = self.probability[order]
+        true = self.y[order]
+        count = min(max(len(said) // 20, 1), 10)
+        off = 0
         for here in np.array_split(np.arange(len(said)), count):
-            k, n = int(true[here].sum()), len(here)
-            low, high = 1 - upper(n - k, n, DELTA / 2), upper(k, n, DELTA / 2)
+            k = int(true[here].sum())
+            n = len(here)
+            low = 1 - upper(n - k, n, DELTA / 2)
+            high = upper(k, n, DELTA / 2)
             off += not low <= said[here].mean() <= high
         yield (
             f"On average the model's own probability is {percent(said.mean())}, and "
@@ -353,14 +368,17 @@ class Judged:
         negative, positive = self.n
         with (self.folder / "comparison.csv").open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
-        self.errors, self.terminal = {}, []
+        self.errors = {}
+        self.terminal = []
         for row in rows:
             cut = float(row["threshold"])
             flagged, missed = self.errors[row["method"]] = self.wrong(cut)
             cell = [negative - flagged, flagged, missed, positive - missed]
-            truth, made = np.repeat([0, 0, 1, 1], cell), np.repeat([0, 1, 0, 1], cell)
+            truth = np.repeat([0, 0, 1, 1], cell)
+            made = np.repeat([0, 1, 0, 1], cell)
             each = 1 - flagged / negative, 1 - missed / positive
-            gmean, f1 = math.sqrt(each[0] * each[1]), sk.f1_score(truth, made)
+            gmean = math.sqrt(each[0] * each[1])
+            f1 = sk.f1_score(truth, made)
             values = [gmean, sum(each) / 2, f1, sk.accuracy_score(truth, made), each[1], each[0]]
             cells = " ".join(f"{v:.3f}".replace("-", "−") for v in values)
             at = f"{cut:.3f}".replace("-", "−")
@@ -399,8 +417,10 @@ class Judged:
         flagged = self.s > self.threshold
         for level in set(values):
             here = values == level
-            hits, found = int(np.sum(self.y & here)), int(np.sum(self.y & here & flagged))
-            alarms, rows = int(np.sum(flagged & here)), int(here.sum())
+            hits = int(np.sum(self.y & here))
+            found = int(np.sum(self.y & here & flagged))
+            alarms = int(np.sum(flagged & here))
+            rows = int(here.sum())
             shares = [(found, hits), (alarms - found, rows - hits), (found, alarms)]
             cells = " ".join(
                 f"{percent(k, n)} {percent(1 - upper(n - k, n, DELTA / 2))} to "

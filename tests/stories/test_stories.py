@@ -121,7 +121,8 @@ def test_an_excel_file_with_two_sheets_and_a_title(run, judge, folder):
     refused = CliRunner().invoke(app, ["fit", "machines.xlsx", "--target", "state"])
     assert "Use --sheet with one of" in " ".join(refused.stderr.split())
     sheet_as_csv("machines.xlsx", "Inspections", 3, "machines.csv")
-    features, ignored = ["heat", "noise", "site"], "not inspected"
+    features = ["heat", "noise", "site"]
+    ignored = "not inspected"
     judged, said, told = judge(
         "machines.xlsx", "state", "broken", "--ignore", ignored, "--positive", "broken",
         name="machines", table="machines.csv", sheet=["--sheet", "Inspections"],

@@ -56,7 +56,9 @@ def command(*words):
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     """Run the command on each table; return its facts, its page and what the terminal shows."""
-    folder, made, gathered = tmp_path_factory.mktemp("truth"), {}, []
+    folder = tmp_path_factory.mktemp("truth")
+    made = {}
+    gathered = []
     collect = boundshift.report.collect_facts
 
     def gather(*rows, **known):
@@ -67,7 +69,8 @@ def pages(tmp_path_factory):
         patch.setattr("boundshift._app.scores._RESAMPLES", 5)
         patch.setattr(boundshift.report, "collect_facts", gather)
         for name in SCORED:
-            story, page = STORIES[name], folder / f"{name}.html"
+            story = STORIES[name]
+            page = folder / f"{name}.html"
             write_scores(folder / "choose.csv", story.choose)
             write_scores(folder / "judge.csv", story.judge)
             options = [*options_of(story), "--test", folder / "judge.csv", "--out", page]
@@ -96,7 +99,8 @@ def second(pages):
 
 @pytest.mark.parametrize("name", SCORED)
 def test_a_second_program_comes_to_the_same_judgement(pages, second, name):
-    judged, mine = pages[name][0]["judgement"], second[name]
+    judged = pages[name][0]["judgement"]
+    mine = second[name]
     assert mine.advice == ADVICE[name]
     assert judged["advice"] == ADVICE[name]
     assert judged["separation"]["ranking"] == mine.ranking
@@ -168,7 +172,8 @@ def test_headlines_of_noise_weak_and_good_models_differ(pages):
 def test_rows_and_averages_over_patients_are_both_shown(pages, second):
     facts, page, _ = pages["clustered"]
     mine = second["clustered"]
-    by_row, average = mine.errors(mine.threshold)[1], mine.averages[1]
+    by_row = mine.errors(mine.threshold)[1]
+    average = mine.averages[1]
     assert abs(by_row - average) > 0.03
     sentence = facts["verdict"]["sentence"]
     assert sentence.index(f"{100 * average:.1f}%") < sentence.index(f"{100 * by_row:.1f}%")

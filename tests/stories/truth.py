@@ -75,7 +75,8 @@ class Second:
     """What a second program makes of the rows that judge a threshold."""
 
     def __init__(self, story, threshold):
-        self.story, self.threshold = story, threshold
+        self.story = story
+        self.threshold = threshold
         self.y, self.s = (np.asarray(part) for part in story.judge[:2])
         self.n = int(np.sum(self.y == 0)), int(np.sum(self.y == 1))
         self.share = self.n[1] / sum(self.n)
@@ -281,11 +282,15 @@ def figures_in(text):
 
 def contradictions(facts):
     """Return every pair of statements on a page that cannot both be true."""
-    judgement, diagnosis, goal = facts["judgement"], facts["diagnosis"], facts["goal"]
+    judgement = facts["judgement"]
+    diagnosis = facts["diagnosis"]
+    goal = facts["goal"]
     findings = {finding["key"]: finding for finding in diagnosis["findings"]}
-    advice, proof = judgement["advice"], judgement["usefulness"]["proof"]
+    advice = judgement["advice"]
+    proof = judgement["usefulness"]["proof"]
     ranking = judgement["separation"]["ranking"]
-    certificate, verdict = facts["certificate"], facts["verdict"]
+    certificate = facts["certificate"]
+    verdict = facts["verdict"]
     is_used = advice in ("use", "care", "weak")
     state = None if goal is None else goal["state"]
     pieces = [*verdict["parts"], *([] if goal is None else goal["parts"])]

@@ -119,14 +119,16 @@ class EngineSuite:
 
     def test_skewed_empty_and_one_class_partitions(self, frame):
         y, s = problem(1)
-        y, s = np.sort(y), np.sort(s)
+        y = np.sort(y)
+        s = np.sort(s)
         data = frame(parts_of((y, s), [0, 5, 2500, 0, 495]))
         found = streaming.scan_boundary(data, curve="empirical")
         assert_same_boundary(found, y, s, curve="empirical")
 
     def test_labels_may_be_words_and_scores_decimals(self, frame):
         y, s = problem(3)
-        y, s = np.where(y == 1, "fraud", "good"), np.round(s, 3)
+        y = np.where(y == 1, "fraud", "good")
+        s = np.round(s, 3)
         decimals = np.array([Decimal(str(v)) for v in s.tolist()], dtype=object)
         data = frame(parts_of((y, decimals), [1000, 2000]))
         options = {"curve": "empirical", "pos_label": "fraud"}

@@ -148,7 +148,8 @@ def test_labels_that_are_categories(kind):
 @pytest.mark.tool("Dask", 'streaming.scan_boundary(frame, curve="smoothed")')
 def test_dask_arrays_become_a_frame_and_take_the_labels():
     y, s = problem()
-    labels, scores = da.from_array(y, chunks=1000), da.from_array(s, chunks=1000)
+    labels = da.from_array(y, chunks=1000)
+    scores = da.from_array(s, chunks=1000)
     columns = [labels.to_dask_dataframe("label"), scores.to_dask_dataframe("score")]
     frame = dd.concat(columns, axis=1)
     found = streaming.scan_boundary(frame, curve="smoothed")

@@ -65,7 +65,8 @@ def test_folders_lists_and_compressed_files(tmp_path):
 
 
 def test_progress_counts_the_parts(tmp_path):
-    data, seen = write(tmp_path, parts_of(problem(), [1000, 2000])), []
+    data = write(tmp_path, parts_of(problem(), [1000, 2000]))
+    seen = []
     streaming.scan_boundary(data, progress=lambda *call: seen.append(call))
     assert seen[:2] == [("pass 1", 1, 2), ("pass 1", 2, 2)]
 
@@ -106,7 +107,8 @@ def test_columns_in_paths_and_remote_files_are_for_other_readers(tmp_path):
 
 
 def test_whole_numbers_at_the_start_are_no_type(tmp_path):
-    y, s = np.arange(400_000) % 2, np.zeros(400_000)
+    y = np.arange(400_000) % 2
+    s = np.zeros(400_000)
     s[-30_000:] = np.linspace(-1, 1, 30_000) + 2 * y[-30_000:]
     cells = [f"{a},{int(b) if b == 0 else b}" for a, b in zip(y, s.tolist(), strict=True)]
     (tmp_path / "scores.csv").write_text("\n".join(["label,score", *cells]))
@@ -164,7 +166,8 @@ def test_cells_are_read_as_a_csv_file_has_them(tmp_path):
     ]
 
 
-ONE, TITLED = [["c"], [3]], [["Patients, März"], [None], ["a", "b"], [1, 2]]
+ONE = [["c"], [3]]
+TITLED = [["Patients, März"], [None], ["a", "b"], [1, 2]]
 
 
 def test_a_sheet_and_its_row_of_names_can_be_chosen(tmp_path):

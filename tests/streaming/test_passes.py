@@ -107,7 +107,8 @@ def test_floors_are_met_at_the_boundary_of_memory(asked):
     @given(problem=classes(most=300), seed=st.integers(0, 1000), digits=st.sampled_from([1, 3, 15]))
     def check(problem, seed, digits):
         y, s = labelled(*problem)
-        y, s = np.tile(y, 3), np.round(np.concatenate([s, s + 0.1, s - 0.2]), digits)
+        y = np.tile(y, 3)
+        s = np.round(np.concatenate([s, s + 0.1, s - 0.2]), digits)
         rule = Floors(**asked)
         assert streaming.scan_boundary(cut(y, s, seed), rule=rule) == find_boundary(y, s, rule=rule)
 
@@ -143,7 +144,8 @@ def test_many_rows_take_few_passes(curve, rounding):
     s = rng.normal(size=len(y)) + 2 * y
     s = s.astype(np.float32) if rounding == "float32" else s
     s = np.round(s, rounding) if isinstance(rounding, int) else s
-    seen, expected = set(), find_boundary(y, s, curve=curve)
+    seen = set()
+    expected = find_boundary(y, s, curve=curve)
     how = {"curve": curve, "progress": lambda name, *_: seen.add(name)}
     found = streaming.scan_boundary(cut(y, s, 0), **how)
     assert abs(found.threshold - expected.threshold) <= 1e-5
@@ -155,7 +157,8 @@ def test_many_rows_take_few_passes(curve, rounding):
 @pytest.mark.parametrize("kind", ["normal", "t3", "exponential", "offset"])
 def test_smooth_curves_are_within_the_resolution_they_state(curve, kind):
     """Two hundred-thousandths of the deviation within classes, at 300,000 rows."""
-    rng, n = np.random.default_rng(11), 300_000
+    rng = np.random.default_rng(11)
+    n = 300_000
     y = rng.random(n) < 0.1
     draw = {"normal": rng.normal, "t3": partial(rng.standard_t, 3), "exponential": rng.exponential}
     s = 2 * y + (1e9 + rng.normal(size=n) if kind == "offset" else draw[kind](size=n))
@@ -197,7 +200,8 @@ def test_medians_that_only_seem_reversed_are_not_refused():
     # One cell holds both medians, 4.005 and 4.025, and the means point the other way.
     no = np.concatenate([np.linspace(0, 1, 10), np.linspace(4, 4.01, 80), np.linspace(7, 8, 10)])
     yes = np.concatenate([np.linspace(0, 1, 45), np.full(10, 4.025), np.linspace(7, 8, 45)])
-    y, s = np.repeat(["no", "yes"], 100), np.concatenate([no, yes])
+    y = np.repeat(["no", "yes"], 100)
+    s = np.concatenate([no, yes])
     assert_same(y, s, 0, rule=Floors(recall=0.9), pos_label="yes")
 
 
@@ -221,7 +225,9 @@ def was_read():
     raise AssertionError("was read")
 
 
-SCAN, CERTIFY, ZONE = streaming.scan_boundary, streaming.scan_certificate, streaming.scan_zone
+SCAN = streaming.scan_boundary
+CERTIFY = streaming.scan_certificate
+ZONE = streaming.scan_zone
 SENTINEL = r"`y_score` must be .* at most 1e\+290"
 NO_CHUNKS = {
     "iterators": (lambda y, s: SCAN(iter([(y, s)])), "'list_iterator', which can be read once"),

@@ -83,7 +83,8 @@ def test_a_module_is_left_as_it_was():
     X, y = draw()
     module = train(network(1, noisy=True), X[:500], y[:500])
     module[2].eval()  # a mode of a part is kept too
-    before, modes = state(module), [part.training for part in module.modules()]
+    before = state(module)
+    modes = [part.training for part in module.modules()]
     clf = BoundShiftClassifier(module, cv="prefit").fit(X[500:], y[500:])
     clf.predict(X)
     assert clf.estimator_ is module

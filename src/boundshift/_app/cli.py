@@ -160,7 +160,8 @@ def visible(text: str) -> str:
 
 def print_line(text: object, style: str | None = None, *, stderr: bool = False) -> None:
     """Print a line without markup."""
-    console, shown = Console(stderr=stderr), visible(str(text))
+    console = Console(stderr=stderr)
+    shown = visible(str(text))
     console.print(shown, style=style, markup=False, highlight=False, soft_wrap=True)
 
 

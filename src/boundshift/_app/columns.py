@@ -59,10 +59,13 @@ _NAME_PARTS = {"first", "last", "full", "family", "given", "middle"}
 # Words for a missing value among numbers; elsewhere they may be categories.
 _GAPS = {"-", "–", "—", ".", "k.A.", "k. A.", "k.a.", "keine Angabe", "unbekannt", "unknown"}
 # More ids than this are no categories, and a share of rows from here on shares ids with others.
-_MANY_IDS, SHARED = 30, 0.05
+_MANY_IDS = 30
+SHARED = 0.05
 # Text with more distinct values than this share of the rows identifies rows, or may name people.
-_NAMING_SHARE, _DOUBTFUL_SHARE = 0.5, 0.1
-_FEW_ROWS, _MOST_SEEN = 20, 1000
+_NAMING_SHARE = 0.5
+_DOUBTFUL_SHARE = 0.1
+_FEW_ROWS = 20
+_MOST_SEEN = 1000
 # What the cells of a column hold; a model learns a number, or else a category.
 _HELD = {"number": "numbers", "truth": "true or false", "word": "words"}
 
@@ -105,7 +108,8 @@ class Spelling:
                 return None
             text = re.sub(r"^([+-]) +", r"\1", bare.strip())
         if self.thousands:
-            decimal, thousands = re.escape(self.decimal), re.escape(self.thousands)
+            decimal = re.escape(self.decimal)
+            thousands = re.escape(self.thousands)
             whole = rf"\d+|[1-9]\d{{0,2}}({thousands}\d{{3}})+"
             if not re.fullmatch(rf"[+-]?({whole})?({decimal}\d*)?([eE][+-]?\d+)?", text, re.A):
                 return None
@@ -129,7 +133,9 @@ class Spelling:
         return str(int(value)) if is_whole else str(value)
 
 
-_NUMBER, _TRUTH, _WORDS = Spelling("number"), Spelling("truth"), Spelling("word")
+_NUMBER = Spelling("number")
+_TRUTH = Spelling("truth")
+_WORDS = Spelling("word")
 
 
 def find_spelling(given: Any, *, codes: bool = True) -> tuple[Spelling, str]:
@@ -252,9 +258,12 @@ class Columns(dict[str, Column]):
         """Return every column, what was made of it, and why; features first."""
         said = []
         for name in self.features:
-            column, kind, made = self[name], "category", "one column for each category"
+            column = self[name]
+            kind = "category"
+            made = "one column for each category"
             if column.is_number:
-                kind, made = "number", "scaled"
+                kind = "number"
+                made = "scaled"
             gaps = "the median" if column.is_number else "a category of their own"
             made += f", gaps are {gaps}" if column.missing else ""
             said.append((name, kind, f"{column.why}; {made}"))
@@ -304,7 +313,8 @@ def _understand(cells: Any, labelled: Any, name: str, role: str | None) -> Colum
         return _category(given, _WORDS, "--category says so")
     known = _without_gap_words(given).dropna()
     if 0 < len(known) < len(given) and find_spelling(known, codes=False)[0].kind == "number":
-        given, cells = known, _without_gap_words(cells)
+        given = known
+        cells = _without_gap_words(cells)
     if role == "--numeric":
         spelling, why = find_spelling(given, codes=False)
         return Column(spelling if spelling.kind == "number" else _NUMBER, f"{why}; --numeric")
@@ -355,7 +365,8 @@ def find_cluster(frame: Any, columns: Columns) -> tuple[str | None, bool]:
     ranks: dict[str, tuple[int, int]] = {}
     for name, column in columns.items():
         given = with_gaps(frame[name]).dropna().astype(str)
-        distinct, last = given.nunique(), "".join(_words_of(name)[-1:])
+        distinct = given.nunique()
+        last = "".join(_words_of(name)[-1:])
         if distinct < 2 or not share_ids(given):
             continue
         rank = max(rank_id(name, distinct), int(column.reason is Reason.ID))

@@ -340,7 +340,8 @@ def predict(
         )
         print_notes(notes)
         write_frame(found, out, new=not force)
-    made, positive = found["prediction"], found.attrs["positive"]
+    made = found["prediction"]
+    positive = found.attrs["positive"]
     unsure = f" and {int((made == 'unsure').sum()):,} unsure" if limits else ""
     said = f"{len(found):,} rows, {int((made == positive).sum()):,} of them flagged as {positive}"
     place = "standard output" if str(out) == "-" else out
@@ -510,14 +511,16 @@ def certify(
         print_json(found.to_dict())
         return
     for place, verb in ((1, "misses"), (0, "flags")):
-        k, n = found.wrong[place], found.n_samples[place]
+        k = found.wrong[place]
+        n = found.n_samples[place]
         if n == 0:
             print_line(f"There are no rows of class {found.labels[place]}.")
             continue
         said = f"Of {n:,} rows of class {found.labels[place]} the model {verb} {k:,}"
         said = f"{said} ({percent(k / n)})"
         if found.n_clusters is not None:
-            share, ids = percent(found.errors[place]), found.n_clusters[place]
+            share = percent(found.errors[place])
+            ids = found.n_clusters[place]
             said = f"{said}; averaged over {ids:,} clusters, each counting once, it {verb} {share}"
         if found.certified:
             bound = at_most(found.error_bounds[place])

@@ -133,7 +133,8 @@ def fit_table(
     together, repeated = find_copies(X, y) if ids is None else (ids, [])
     said += repeated
     learn, judge = split_rows(y, seed, together)
-    X_judge, named = X.iloc[judge], np.array(labels)[y]
+    X_judge = X.iloc[judge]
+    named = np.array(labels)[y]
 
     tried: dict[str, BoundShiftClassifier] = {}
     names = _models(model)
@@ -154,7 +155,8 @@ def fit_table(
             tried[name].fit(X.iloc[learn], named[learn], **of)
         progress(f"train: {name}", 1, 1)
     best = min(tried, key=lambda name: _loss(tried[name]))
-    shifted, boundary = tried[best], tried[best].boundary_
+    shifted = tried[best]
+    boundary = tried[best].boundary_
     scores = shifted.positive_scores(X_judge)
     decided = shifted.deciding_sample_
     deciding = ScoreSample.from_rows(decided.y == labels[1], decided.scores, boundary.labels)
@@ -231,7 +233,10 @@ def _find_clusters(
     gaps = cells.isna().to_numpy()
     if is_sure and gaps.any():
         notes.append(f"Rows without '{name}' may be of anyone and are left out: {gaps.sum():,}.")
-        kept, y, cells, gaps = kept[~gaps], y[~gaps], cells[~gaps], gaps[~gaps]
+        kept = kept[~gaps]
+        y = y[~gaps]
+        cells = cells[~gaps]
+        gaps = gaps[~gaps]
     texts = [
         f"row {i}" if gap else f"id {' '.join(str(cell).split()).casefold()}"
         for i, (cell, gap) in enumerate(zip(cells, gaps, strict=True))
@@ -274,7 +279,8 @@ def _models(names: str) -> dict[str, Any]:
 
 def _loss(model: BoundShiftClassifier) -> float:
     """Return the rule's loss on the rows that decided; of a capacity, the share missed."""
-    boundary, rule = model.boundary_, model.boundary_.rule
+    boundary = model.boundary_
+    rule = model.boundary_.rule
     if isinstance(rule, Floors) and list(rule.asked) == ["flagged"]:
         return boundary.wrong[1] / boundary.n_samples[1]
     return boundary.loss
@@ -341,7 +347,8 @@ def split_rows(y: IntArray, seed: int, together: IntArray) -> tuple[IntArray, In
     drawn = train_test_split(rows, test_size=_TEST_SHARE, stratify=y, random_state=seed)
     is_test = np.isin(together, drawn[1])
     rows = np.concatenate(drawn)
-    train, test = rows[~is_test[rows]], rows[is_test[rows]]
+    train = rows[~is_test[rows]]
+    test = rows[is_test[rows]]
     if min(len(np.unique(y[part])) for part in (train, test)) < 2:
         raise InvalidInputError(
             "Each class must have rows to learn from and others to be judged on, but only "

@@ -36,7 +36,8 @@ ZONE_FILE = "zone.json"
 """What it holds beside them where an unsure zone was asked for."""
 
 _OURS = ("score", "probability", "prediction")
-_FORMAT, _VERSION = "boundshift.columns", 4
+_FORMAT = "boundshift.columns"
+_VERSION = 4
 
 
 def write_folder(
@@ -222,8 +223,10 @@ def predict_table(
     it has one; and the prediction.
     """
     model, columns, *_ = read_folder(Path(folder))
-    boundary, stored = model.boundary_, Path(folder) / "boundary.json"
-    labels, n_ways = boundary.labels, sum(wish is not None for wish in (threshold, top, zone))
+    boundary = model.boundary_
+    stored = Path(folder) / "boundary.json"
+    labels = boundary.labels
+    n_ways = sum(wish is not None for wish in (threshold, top, zone))
     if n_ways > 1:
         raise InvalidInputError(
             "Only one of `threshold`, `top` and `zone` must be given: it decides. Leave one out."
@@ -275,7 +278,8 @@ def _new_cells(X: Any, columns: Columns) -> list[str]:
     """Say which columns have gaps or categories that the table of the fit had not."""
     notes = []
     for name in columns.features:
-        column, lacking = columns[name], int(X[name].isna().sum())
+        column = columns[name]
+        lacking = int(X[name].isna().sum())
         if lacking and not column.missing:
             notes.append(
                 f"Column '{name}' lacks {lacking} of {len(X)} values here and none in training, so "

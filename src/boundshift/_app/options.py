@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from boundshift.curves import ErrorCurve
     from boundshift.rules import Rule
 
-CURVES, RULES = ", ".join(curves.NAMED), ", ".join(rules.NAMED)
+CURVES = ", ".join(curves.NAMED)
+RULES = ", ".join(rules.NAMED)
 _FILE = "CSV, TSV (also .gz), Parquet or Excel; - reads a pipe."
 HELP = {
     "file": _FILE,

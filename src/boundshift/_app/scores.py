@@ -119,7 +119,8 @@ class ScoreTable:
         import pyarrow.compute as pc
 
         pa = arrow()
-        parts, are_text = [], True
+        parts = []
+        are_text = True
         for path in self.files:
             with open_table(path, self.reading) as opened:
                 is_text = opened.format == "csv"
@@ -232,7 +233,8 @@ class ScoreTable:
 def _ends_of(path: Path) -> tuple[int, bytes, bytes]:
     """Return what tells files apart: the size, and the bytes at both ends."""
     with path.open("rb") as file:
-        size, start = file.seek(0, os.SEEK_END), file.seek(0)
+        size = file.seek(0, os.SEEK_END)
+        start = file.seek(0)
         first = file.read(_END)
         file.seek(max(start, size - _END))
         return size, first, file.read()
@@ -288,7 +290,8 @@ def doubt_repeats(name: str, column: Any, least: float = SHARED, more: str = "")
     They repeat if at least this share of rows shares its id.
     """
     counts = np.from_dlpack(column.drop_null().value_counts().field("counts"))
-    n, shared = int(counts.sum()), int(counts[counts > 1].sum())
+    n = int(counts.sum())
+    shared = int(counts[counts > 1].sum())
     if not rank_id(name, len(counts)) or shared < max(least * n, 1):
         return ""
     warnings.warn(

@@ -32,7 +32,8 @@ from boundshift.streaming._tables import (
 
 _ENDINGS = (".csv", ".tsv", ".parquet")
 _TRUTH = {"false": False, "true": True}
-_MOST_SHOWN, _LEAST_ROWS = 8, 10
+_MOST_SHOWN = 8
+_LEAST_ROWS = 10
 # What a float holds exactly; a number that is longer, or begins with 0, is a name.
 _WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,14})")
 _NUMBER = re.compile(r"(?=.*\d)[+-]?(0|[1-9]\d{0,14})?(\.\d{0,15})?(e[+-]?\d{1,2})?", re.IGNORECASE)
@@ -207,7 +208,8 @@ def positive_note(
     """Return the note on a positive class that neither the user nor its name chose."""
     if positive is not None or are_signs(labels):
         return []
-    few, rows = n_samples[1], sum(n_samples)
+    few = n_samples[1]
+    rows = sum(n_samples)
     why = "the rarer one" if 2 * few < rows else "the greater of two equally frequent ones"
     said = f"The positive class is {labels[1]!r}, {why} ({few} of {rows} rows)."
     return [f"{said} Use --positive to choose."]

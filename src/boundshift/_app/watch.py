@@ -476,7 +476,8 @@ def _as_facts(watched: Watched) -> dict[str, Any]:
 
 def read_labels(column: Any, labels: Sequence[Any]) -> Any:
     """Return a column's labels, written as the known ones."""
-    cells, name = with_gaps(column), str(column.name)
+    cells = with_gaps(column)
+    name = str(column.name)
     if cells.isna().any():
         raise InvalidInputError(
             f"Every row must have a label, but column '{name}' lacks some. Drop those rows: "
@@ -519,7 +520,8 @@ def certify_table(
     nothing, and a warning says how many there are.
     """
     fit = read_folder(Path(folder))
-    name, by = label or fit.target, None if cluster == "none" else cluster or fit.cluster
+    name = label or fit.target
+    by = None if cluster == "none" else cluster or fit.cluster
     ids: list[str] = []
     if by is None and cluster != "none":
         there = fit.columns if str(source) == "-" else column_names(source, reading)

@@ -241,7 +241,8 @@ def _read_clusters(
 ) -> tuple[IndexArray, IndexArray]:
     """Return a number for each row's cluster; without clusters every row is one."""
     if (cluster is None) != (unlabelled_cluster is None):
-        given, missing = "cluster", "unlabelled_cluster"
+        given = "cluster"
+        missing = "unlabelled_cluster"
         if cluster is None:
             given, missing = missing, given
         raise InvalidInputError(

@@ -135,7 +135,8 @@ class Zone(Record):
         sides = (self.high, "above"), (self.low, "up to")
         values = (("precision", self.precision), ("NPV", self.npv))
         for i, ((limit, side), (name, share)) in enumerate(zip(sides, values, strict=True)):
-            sure, errors = f"with {self.confidence:g} confidence", self.error_bounds[i]
+            sure = f"with {self.confidence:g} confidence"
+            errors = self.error_bounds[i]
             if share is not None and math.isinf(limit):
                 said.append(f"No limit can promise a {name} of {share:g}.")
                 said.append("Collect more rows, or ask for less.")
@@ -203,9 +204,11 @@ class Zone(Record):
                 max(n * (1.0 - unsure - wrong), 0.0) / sum(self.n_samples)
                 for n, unsure, wrong in zip(self.n_samples, self.unsure, errors, strict=True)
             ]
-            is_left, is_right = -math.inf < self.low < 0.0, 1.0 <= self.high < math.inf
+            is_left = -math.inf < self.low < 0.0
+            is_right = 1.0 <= self.high < math.inf
             inside = 1.0 - right[0] * is_left - right[1] * is_right
-            ends, n = (float(scores.min()), float(scores.max())), scores.size
+            ends = (float(scores.min()), float(scores.max()))
+            n = scores.size
             chosen = f"the limits {self.low:.6g} and {self.high:.6g} of the zone"
             check_scale(self.scale, *ends, n, inside, chosen, refuse=False)
         return (scores > self.low).astype(np.intp) + (scores > self.high)

@@ -254,7 +254,8 @@ class Boundary(Record):
         """
         if not scores.size:
             return
-        low, high = float(scores.min()), float(scores.max())
+        low = float(scores.min())
+        high = float(scores.max())
         scores = scores.ravel()
         rows = self.chosen_on
         if self.scale == "probability" or rows is None:

@@ -164,7 +164,8 @@ class ChoosingRows:
 
     def _log_chance_inside(self, i: int, m: int) -> float:
         """Return the log of the probability that m rows of a class all lie in [0, 1]."""
-        n, inside = self.n_rows[i], self.n_inside[i]
+        n = self.n_rows[i]
+        inside = self.n_inside[i]
         if n == 0:
             return 0.0
         before = betaln(inside + 1, n - inside + 1)

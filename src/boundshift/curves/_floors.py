@@ -146,7 +146,8 @@ class _SequenceTest:
         return passed[::-1] if self.is_backward else passed
 
     def shortfall(self) -> FloatArray:
-        limit, delta = self.guarantee.limit, self.guarantee.delta
+        limit = self.guarantee.limit
+        delta = self.guarantee.delta
         shown = np.zeros(len(self.n))
         largest = 0.0
         if limit < 1.0:

@@ -71,11 +71,14 @@ class Smoothed(PairCurve):
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
         """Return the function from boundaries to the claimed error rates (negative, positive)."""
-        atoms, classes = sample.atoms, (sample.negative, sample.positive)
+        atoms = sample.atoms
+        classes = (sample.negative, sample.positive)
         counts = [c.count_at_most(atoms) - c.count_below(atoms) for c in classes]
-        above, below = _sums(counts[0][::-1])[::-1], _sums(counts[1])
+        above = _sums(counts[0][::-1])[::-1]
+        below = _sums(counts[1])
         rest: list[Any] = [c.without(atoms) if len(atoms) else c for c in classes]
-        pooled, n = sample.pooled_std, sample.n_samples
+        pooled = sample.pooled_std
+        n = sample.n_samples
         upper = None if rest[0] is None else self.tail(rest[0], pooled)
         lower = None if rest[1] is None else self.tail(rest[1].mirrored(), pooled)
         if upper and lower and not len(atoms):  # no division by n, which would round
@@ -83,7 +86,8 @@ class Smoothed(PairCurve):
 
         def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
             place = np.searchsorted(atoms, t, side="right")  # a row at the boundary is negative
-            negative, positive = above[place], below[place]
+            negative = above[place]
+            positive = below[place]
             if upper is not None:
                 negative = negative + rest[0].n * upper(t)
             if lower is not None:
@@ -147,7 +151,8 @@ class Logistic(PairCurve):
     def errors(self, sample: ScoreSample) -> ErrorsAt:
         """Return the function from boundaries to the claimed error rates (negative, positive)."""
         low, middle, high, cell = _grid(sample)
-        atoms, classes = sample.atoms, (sample.negative, sample.positive)
+        atoms = sample.atoms
+        classes = (sample.negative, sample.positive)
         size = n_nodes(low, high, cell)
         nodes = (low - middle) + np.arange(size) * cell
         rest = [c.without(atoms) if len(atoms) else c for c in classes]
@@ -160,15 +165,19 @@ class Logistic(PairCurve):
         rows = counts.sum(axis=0)
         other, at_other = np.split(rows * (1.0 - probability), [size])
         own, at_own = np.split(rows * probability, [size])
-        total, own_total = other.sum() + at_other.sum(), own.sum() + at_own.sum()
-        above, below = _amount_above(other), own.sum() - _amount_above(own)
-        atoms_above, atoms_below = _sums(at_other[::-1])[::-1], _sums(at_own)
+        total = other.sum() + at_other.sum()
+        own_total = own.sum() + at_own.sum()
+        above = _amount_above(other)
+        below = own.sum() - _amount_above(own)
+        atoms_above = _sums(at_other[::-1])[::-1]
+        atoms_below = _sums(at_own)
 
         def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
             place = np.searchsorted(atoms, t, side="right")  # a row at the boundary is negative
             right = np.interp(t - middle, nodes, above, left=other.sum(), right=0.0)
             left = np.interp(t - middle, nodes, below, left=0.0, right=own.sum())
-            negative, positive = right + atoms_above[place], left + atoms_below[place]
+            negative = right + atoms_above[place]
+            positive = left + atoms_below[place]
             return np.clip(negative / total, 0.0, 1.0), np.clip(positive / own_total, 0.0, 1.0)
 
         return at
@@ -185,7 +194,8 @@ def _grid(sample: ScoreSample) -> tuple[float, float, float, float]:
     The same nodes serve the mirrored problem. Scores farther away than they reach count at the
     ends.
     """
-    negative, positive = sample.negative, sample.positive
+    negative = sample.negative
+    positive = sample.positive
     half = (positive.median - negative.median) / 2
     middle = negative.median + half
     spreads = [(scores.effective_n, robust_std(scores)) for scores in sample.classes]
@@ -224,7 +234,8 @@ def _fit(x: FloatArray, counts: FloatArray) -> FloatArray:
         step = np.linalg.solve(curvature, gradient)
         while (lower := loss_of(theta - step)) > loss * (1.0 + 1e-12):
             step /= 2
-        theta, loss = theta - step, lower
+        theta = theta - step
+        loss = lower
         if np.abs(step).max() <= 1e-13 * (1.0 + np.abs(theta).max()):
             break
     slope, shift = theta
@@ -279,7 +290,8 @@ class Blend(Logistic):
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
         """Return the function from boundaries to the claimed error rates (negative, positive)."""
-        own, pooled = Smoothed().errors(sample), super().errors(sample)
+        own = Smoothed().errors(sample)
+        pooled = super().errors(sample)
         sizes = (sample.negative.effective_n, sample.positive.effective_n)
         return shrunk(own, pooled, sizes, self.prior_rows)
 

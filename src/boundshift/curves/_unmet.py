@@ -97,7 +97,8 @@ def _remedy(
 
 def _rates(rule: Floors, errors: Pair, n_samples: tuple[int, int]) -> dict[str, float]:
     """Return every rate at two error rates."""
-    negative, positive = np.array([errors[0]]), np.array([errors[1]])
+    negative = np.array([errors[0]])
+    positive = np.array([errors[1]])
     rates = reached_rates(negative, positive, frequencies(rule.prevalence, n_samples))
     return {name: float(rate[0]) for name, rate in rates.items()}
 

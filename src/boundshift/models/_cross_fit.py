@@ -26,7 +26,9 @@ Split = tuple[IndexArray, IndexArray]
 MANY_RARE_ROWS = 100
 # A tree's scores have few distinct values, the mean of several trees has more. Where to cut those
 # shows only if the rows that decide are scored by a mean too, so the folds are repeated.
-_FEW_VALUES, _REPEATS, _MOST_ROWS_TO_REPEAT = 10, 5, 10_000
+_FEW_VALUES = 10
+_REPEATS = 5
+_MOST_ROWS_TO_REPEAT = 10_000
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,8 @@ Strategy = Literal["joint", "pairwise"]
 # Of the bounds that go with every boundary.
 _CONFIDENCE = 0.95
 # Rows on which the model's own threshold is verified, and differences that are rounding.
-_TRIED, _ROUNDING = 200, 1e-6
+_TRIED = 200
+_ROUNDING = 1e-6
 
 _GROUPED = (
     "Rows of one group resemble each other, and these bounds count rows, so they are no guarantee; "
@@ -71,7 +72,8 @@ def decide_model(
     if len(labels) == 2:
         learned, doubts = _decide_two(deciding, claims, n_fits)
         return learned, doubts + _doubt_copies(deciding)
-    pos_label, rule = claims.pos_label, claims.rule
+    pos_label = claims.pos_label
+    rule = claims.rule
     if pos_label is not None:
         raise InvalidInputError(
             f"`pos_label` must be None with more than two classes, got {pos_label!r}, of "
@@ -285,7 +287,8 @@ def _decide_many(
     deciding: DecidingRows, curve: ErrorCurve, rule: Rule, multi_class: Strategy
 ) -> Decided:
     """Find one bias per class."""
-    labels, doubts = deciding.classes.tolist(), []
+    labels = deciding.classes.tolist()
+    doubts = []
     lone = deciding.classes[np.bincount(deciding.y, minlength=len(labels)) == 1]
     if len(lone) and deciding.origin == "out-of-fold":
         doubts.append(
@@ -318,7 +321,8 @@ def _decide_by_class(
             f"{multi_class!r}. Leave them out."
         )
     rows = _known(deciding)
-    status, detail = Status.SHARED, ""
+    status = Status.SHARED
+    detail = ""
     if not isinstance(rule, ClassFloors):
         counts = np.bincount(rows.y, minlength=len(labels)).tolist()
         biases = search_biases(
@@ -328,7 +332,8 @@ def _decide_by_class(
         guide = None if deciding.guide is None else _known(deciding.guide)
         biases, status, detail = promise_floors(rows, rule, labels, guide)
     else:
-        biases, status = meet_floors(rows, rule, labels), Status.NOT_GUARANTEED
+        biases = meet_floors(rows, rule, labels)
+        status = Status.NOT_GUARANTEED
     boundaries = pair_boundaries(deciding.y, deciding.scores, biases, labels, curve, rule.for_pair)
     doubts = [] if status in QUIET else [detail or status.message]
     if detail or doubts:
@@ -352,7 +357,8 @@ def certify_rows(
 ) -> Certificate:
     """Bound each class's error rate, given the number of each row's class; nominal with weights."""
     if weights is not None:
-        y, is_wrong = y[weights > 0], is_wrong[weights > 0]
+        y = y[weights > 0]
+        is_wrong = is_wrong[weights > 0]
     rows = (np.bincount(each, minlength=len(labels)).tolist() for each in (y[is_wrong], y))
     wrong, total = map(tuple, rows)
     found = certify_counts(wrong, total, labels, **options)

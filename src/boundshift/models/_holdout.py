@@ -34,13 +34,15 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.rules import ClassFloors, Floors, Rule
 
 # The share held out by default: neither too little for the threshold nor too much for the model.
-_LEAST_SHARE, _MOST_SHARE = 0.2, 0.5
+_LEAST_SHARE = 0.2
+_MOST_SHARE = 0.5
 # A sequence of tests starts where half of the errors that a floor allows are shown. The distance to
 # the floor falls with the root of the rows, so sixteen times as many leave an eighth.
 _MULTIPLE = 16
 # Rows count as copies if more than this many times as many are equal as after exchanges, of which
 # the mean is taken.
-_SURPLUS, _EXCHANGES = 2.0, 5
+_SURPLUS = 2.0
+_EXCHANGES = 5
 # Rows that are as good as any number, for where a sequence of tests starts.
 _MANY_ROWS = 10**9
 

@@ -46,7 +46,8 @@ SMALLEST = float(np.finfo(np.float64).tiny)
 # Log-odds beyond which a float64 probability is 1.
 SUREST = 36.0
 # Probabilities computed in float32, as XGBoost's are, differ by this much.
-_ABSOLUTE, _RELATIVE = 1e-6, 1e-4
+_ABSOLUTE = 1e-6
+_RELATIVE = 1e-4
 # Rows that a network scores at once.
 _BATCH = 16_384
 
@@ -81,7 +82,8 @@ class Unwrapped(NamedTuple):
 
 def unwrap(model: Any) -> Unwrapped:
     """Take pipelines, searches and frozen estimators apart."""
-    whole, transformers = None, []
+    whole = None
+    transformers = []
     while True:
         if isinstance(getattr(model, "steps", None), list) and hasattr(model, "named_steps"):
             whole = model if whole is None else whole
@@ -122,7 +124,8 @@ def class_columns(model: Any, classes: NDArray[Any]) -> IndexArray:
 def raw_margin(model: Any, X: Rows) -> NDArray[Any]:
     """Return a model's margins: one column for two classes, else one per class."""
     parts = unwrap(model)
-    read, X = look_up(parts.last, _READERS), parts.transform(X)
+    read = look_up(parts.last, _READERS)
+    X = parts.transform(X)
     return np.asarray(read(parts.last, X) if read else _as_array(parts.last(X)))
 
 
@@ -193,7 +196,8 @@ def find_methods(model: Any, asked: ResponseMethod = "auto") -> tuple[Method, ..
 
     Probabilities come last: they tell whether the margin is their log-odds.
     """
-    step, has_probabilities = unwrap(model).last, hasattr(model, "predict_proba")
+    step = unwrap(model).last
+    has_probabilities = hasattr(model, "predict_proba")
     has_reader = look_up(step, _READERS) is not None and not is_native(step)
     margin: Method | None = None
     if callable(asked):
@@ -230,7 +234,8 @@ def read_response(
     response = _as_array(found).astype(np.float64, copy=False)
     if response.ndim == 2 and response.shape[1] == 1:
         response = response[:, 0]
-    places, n_classes = class_columns(model, classes), len(classes)
+    places = class_columns(model, classes)
+    n_classes = len(classes)
     if response.ndim == 1 and len(places) == 2:
         if method == "predict_proba":
             response = np.stack([1 - response, response], axis=1)
@@ -337,7 +342,8 @@ def are_log_odds(margins: FloatArray, found: FloatArray) -> bool:
     """
     if margins.ndim == 2:
         known = ~np.isnan(margins).all(axis=1)
-        margins, found = np.nan_to_num(margins[known], nan=-np.inf), found[known]
+        margins = np.nan_to_num(margins[known], nan=-np.inf)
+        found = found[known]
     expected = probabilities(margins)
     off = np.abs(np.where(np.isnan(found), 0.0, found) - expected)
     return bool((off <= _ABSOLUTE + _RELATIVE * expected).all())
@@ -466,7 +472,8 @@ def mean_scores(scores: FloatArray, rows: IndexArray, *, is_log_odds: bool = Fal
     if not is_log_odds or np.abs(scores).max(initial=0.0) <= SUREST:
         return mean[:, 0]
     counts = np.bincount(rows)
-    first, ordered = np.cumsum(counts) - counts, scores[np.lexsort((scores, rows))]
+    first = np.cumsum(counts) - counts
+    ordered = scores[np.lexsort((scores, rows))]
     median = (ordered[first + (counts - 1) // 2] + ordered[first + counts // 2]) / 2
     is_sure = np.bincount(rows, np.abs(scores) > SUREST) > 0
     return np.where(is_sure, median, mean[:, 0])
@@ -488,7 +495,9 @@ def collapse_linear(models: Sequence[Any]) -> Any | None:
     scalings = _find_scalings([part.transformers for part in parts])
     if len(same) > 1 or scalings is None:
         return None
-    (first_mean, first_scale), weights, intercepts = scalings[0], [], []
+    (first_mean, first_scale) = scalings[0]
+    weights = []
+    intercepts = []
     for last, (mean, scale) in zip(lasts, scalings, strict=True):
         coef = np.atleast_2d(last.coef_.astype(np.float64))
         weights.append(coef * (first_scale / scale))

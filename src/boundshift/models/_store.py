@@ -32,7 +32,8 @@ from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.models._scoring import Response
 from boundshift.rules import RULES
 
-_FORMAT, _VERSION = "boundshift.object", 4
+_FORMAT = "boundshift.object"
+_VERSION = 4
 _ZIP = b"PK\x03\x04"
 # Our types, and what fitted models of scikit-learn are made of beyond what skops trusts, by module.
 # Loading them runs no code of the file.

@@ -421,9 +421,11 @@ def _change_finding(evidence: ClassEvidence) -> Finding:
     level: Level = "caution"
     word = "Not shown to be better"
     if evidence.state == State.BETTER:
-        level, word = "good", "Better"
+        level = "good"
+        word = "Better"
     elif evidence.state == State.WORSE:
-        level, word = "bad", "Worse"
+        level = "bad"
+        word = "Worse"
     before, now = evidence.measured
     text = f"By {evidence.measure}: {now} instead of {before}."
     return Finding("change", level, f"{word} than {_OWN}", text)

@@ -366,7 +366,8 @@ def _certify_clusters(
 
 def own_probability(classifier: Any, X: Any) -> NDArray[np.float64] | None:
     """Return the inner model's probability of the positive class, None where it has none."""
-    inner, positive = classifier.estimator_, classifier.boundary_.labels[1]
+    inner = classifier.estimator_
+    positive = classifier.boundary_.labels[1]
     if not hasattr(inner, "predict_proba"):
         return None
     place = list(inner.classes_).index(positive)

@@ -19,7 +19,8 @@ from boundshift.rules._floors import Rate, missed_by, reached_rates
 
 PER = 1000
 """Decisions whose cost is reported."""
-_DRAWS, _FEW_DRAWS = 2000, 200
+_DRAWS = 2000
+_FEW_DRAWS = 200
 _OF_CLASS = ("specificity", "recall")
 
 

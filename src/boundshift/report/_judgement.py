@@ -22,7 +22,9 @@ from boundshift.report._goal import Aim, Floor, Goal, State, judge_goal, keeps, 
 
 # Least mean of both error rates, over all thresholds. The limits describe the scores; they do not
 # decide whether to use them.
-_PERFECT, _STRONG, _FAIR = 0.005, 0.1, 0.3
+_PERFECT = 0.005
+_STRONG = 0.1
+_FAIR = 0.3
 _NEAR_CHANCE = 0.55  # of the interval of the area under the curve
 _NEXT = 100  # further rows of each class of which the verdict speaks
 _CLAIM = 0.05  # the error rate for which the rows needed are stated

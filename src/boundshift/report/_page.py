@@ -54,8 +54,11 @@ from boundshift.report._sentences import (
 
 # Parts of the page's one script, in the order in which they need each other.
 _SCRIPT = ("rates.js", "threshold.js", "goals.js", "take.js")
-_WIDTH, _PLOT = 1000, 240
-_LANE, _BOTTOM, _CEILING = 150, 140, 34
+_WIDTH = 1000
+_PLOT = 240
+_LANE = 150
+_BOTTOM = 140
+_CEILING = 34
 _CERTIFICATE = ("status", "certified", "method", "errors", "error_bounds", "wrong")
 # In a script element these could end it, open a comment, or end a line of the program.
 _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
@@ -339,7 +342,8 @@ def _draw_lanes(classes: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the lanes of both classes, the positive one on top."""
     lanes = []
     for i, top in ((1, 0), (0, _LANE)):
-        shown, bottom = classes[i], top + _BOTTOM
+        shown = classes[i]
+        bottom = top + _BOTTOM
         unit = (_BOTTOM - _CEILING) / max(*shown["counts"], 1)
         x = np.repeat(np.linspace(0, _WIDTH, len(shown["counts"]) + 1), 2)
         outline, filled = (
@@ -352,7 +356,8 @@ def _draw_lanes(classes: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _draw_errors(stops: dict[str, Any], n: Sequence[int]) -> dict[str, Any]:
     """Return the error curve of each class with the area up to its bound."""
-    x, curves = _WIDTH * np.array(stops["at"]), []
+    x = _WIDTH * np.array(stops["at"])
+    curves = []
     for i in (0, 1):
         line = _path(x, _PLOT * (1 - np.array(stops["wrong"][i]) / n[i]))
         back = _path(x[::-1], _PLOT * (1 - np.array(stops["bounds"][i][::-1])))
@@ -362,7 +367,8 @@ def _draw_errors(stops: dict[str, Any], n: Sequence[int]) -> dict[str, Any]:
 
 def _path(x: FloatArray, y: FloatArray) -> str:
     """Return a path through points, leaving out those on a level stretch."""
-    x, y = np.round(x, 1), np.round(y, 1)
+    x = np.round(x, 1)
+    y = np.round(y, 1)
     level = (y[:-2] == y[1:-1]) & (y[1:-1] == y[2:])
     kept = np.concatenate([[True], ~level, [True]])
     return "M" + "L".join(f"{a} {b}" for a, b in zip(x[kept], y[kept], strict=True))

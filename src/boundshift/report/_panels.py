@@ -19,7 +19,8 @@ from boundshift.report._evidence import MOST_LEVELS, Evidence
 from boundshift.report._goal import Aim, keeps_floors
 from boundshift.rules import GMean, Sum
 
-_N_STOPS, _N_BINS = 1001, 60
+_N_STOPS = 1001
+_N_BINS = 60
 _OURS = ("boundshift", "shifted")  # methods that are set off from the others
 
 Facts = dict[str, Any]
@@ -62,8 +63,10 @@ def _stops(evidence: Evidence, axis: ScoreAxis, marks: dict[str, float]) -> Fact
     short = np.array([float(f"{t:.6g}") for t in grid])  # easy to copy
     grid = short if np.all(np.diff(short) > 0) else grid
     thresholds = np.unique([*grid, *marks.values()])
-    sample, delta = evidence.sample, 1 - evidence.confidence
-    wrong, n = sample.count_wrong(thresholds), sample.n_samples
+    sample = evidence.sample
+    delta = 1 - evidence.confidence
+    wrong = sample.count_wrong(thresholds)
+    n = sample.n_samples
     counted = ((wrong[0], n[0]), (wrong[1], n[1]), (n[1] - wrong[1], n[1]))
     return {
         "threshold": thresholds.tolist(),
@@ -85,7 +88,8 @@ def _bounds(wrong: NDArray[np.intp], n: int, delta: float) -> list[float]:
 def _projection(evidence: Evidence, axis: ScoreAxis) -> list[Facts]:
     """Return histograms of each class along the axis: all rows, and those on the right side."""
     classes = []
-    low, high = axis.score(0.0), axis.score(1.0)
+    low = axis.score(0.0)
+    high = axis.score(1.0)
     for i, scores in enumerate(class_scores(evidence.sample)):
         right = (scores > evidence.boundary.threshold) == bool(i)
         every, solid = (
@@ -109,8 +113,10 @@ def _subgroups(evidence: Evidence) -> Any:
         rows = []
         for name in names[np.argsort(-counts, kind="stable")]:
             here = levels == name
-            n, positives = int(here.sum()), int((is_positive & here).sum())
-            found, alarms = int((is_positive & flagged & here).sum()), int((flagged & here).sum())
+            n = int(here.sum())
+            positives = int((is_positive & here).sum())
+            found = int((is_positive & flagged & here).sum())
+            alarms = int((flagged & here).sum())
             row: Facts = {"level": str(name), "n": n, "positives": positives}
             for key, part, whole in (
                 ("recall", found, positives),

@@ -152,7 +152,8 @@ def _wish(aim: Aim, evidence: Evidence) -> str:
     if evidence.rows.cost is not None:
         return "the least cost of wrong decisions, by the cost of each row"
     if isinstance(aim.rule, Cost):
-        miss, alarm = aim.rule.false_negative, aim.rule.false_positive
+        miss = aim.rule.false_negative
+        alarm = aim.rule.false_positive
         return f"the least cost, where a miss costs {miss:g} and a false alarm {alarm:g}"
     return f"the greatest {aim.title}" if aim.is_maximised else f"{aim.title} as low as possible"
 
@@ -659,7 +660,8 @@ def _pairs_text(found: Separation, evidence: Evidence) -> str:
 
 
 def _auc_interval_text(found: Separation, evidence: Evidence) -> str:
-    low, high = floor(100 * found.low), ceil(100 * found.high)
+    low = floor(100 * found.low)
+    high = ceil(100 * found.high)
     return f"({100 * evidence.confidence:.6g}% interval: {low} to {high})"
 
 

@@ -231,7 +231,8 @@ class FBeta(ConfusionRule):
 
     def measure(self, negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
         """Return F-beta."""
-        flagged, square = _flagged(negative, positive, prevalence), self.beta**2
+        flagged = _flagged(negative, positive, prevalence)
+        square = self.beta**2
         return _ratio((1.0 + square) * prevalence * (1.0 - positive), square * prevalence + flagged)
 
 
@@ -250,7 +251,8 @@ class MCC(ConfusionRule):
 
     def measure(self, negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
         """Return the correlation."""
-        youden, flagged = 1.0 - negative - positive, _flagged(negative, positive, prevalence)
+        youden = 1.0 - negative - positive
+        flagged = _flagged(negative, positive, prevalence)
         spread = np.asarray(np.sqrt(flagged * (1.0 - flagged)))
         return _ratio(youden * np.sqrt(prevalence * (1.0 - prevalence)), spread)
 
@@ -270,7 +272,8 @@ class Kappa(ConfusionRule):
 
     def measure(self, negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
         """Return kappa."""
-        youden, flagged = 1.0 - negative - positive, _flagged(negative, positive, prevalence)
+        youden = 1.0 - negative - positive
+        flagged = _flagged(negative, positive, prevalence)
         by_chance = prevalence * (1.0 - flagged) + (1.0 - prevalence) * flagged
         return _ratio(2.0 * prevalence * (1.0 - prevalence) * youden, np.asarray(by_chance))
 
@@ -332,7 +335,8 @@ class Metric(Rule):
 
         function, sign = self.resolve()
         first, second = frequencies(self.prevalence, n_samples)
-        truth, predicted = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
+        truth = np.array([0, 0, 1, 1])
+        predicted = np.array([0, 1, 0, 1])
         # The four rows are valid by construction, and checking them takes longer than the metric.
         with config_context(skip_parameter_validation=True, assume_finite=True):
             values = [

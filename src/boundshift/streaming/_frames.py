@@ -176,7 +176,8 @@ def spark_columns(frame: Any, roles: Roles, element: int = -1) -> SparkSource:
     own = _check_columns(getattr(frame, "columns", None), frame, roles)
     columns = []
     for role, name in roles.items():
-        kind, column = frame.schema[name].dataType, F.col("`" + name.replace("`", "``") + "`")
+        kind = frame.schema[name].dataType
+        column = F.col("`" + name.replace("`", "``") + "`")
         if role != "label":
             inner = kind.elementType if isinstance(kind, ArrayType) else None
             is_vector = kind.typeName() == "vectorudt"

@@ -107,7 +107,8 @@ def arrow() -> Any:
 
 def as_labels(column: Any, name: str, where: str) -> Any:
     """Return an Arrow column of labels, bytes as the text that they are; refuse other kinds."""
-    pa, kind = arrow(), column.type
+    pa = arrow()
+    kind = column.type
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         with contextlib.suppress(pa.ArrowInvalid):
             return column.cast(pa.string())
@@ -140,10 +141,12 @@ def not_real_numbers(name: str, what: str) -> InvalidInputError:
 def _numbers(name: str, values: Any, location: str, n_rows: int) -> FloatArray:
     """Return scores, or weights, as an array of numbers, NaN where missing."""
     if (column := _as_arrow(values)) is not None:
-        pa, kinds = arrow(), arrow().types
+        pa = arrow()
+        kinds = arrow().types
         if kinds.is_dictionary(column.type):
             column = column.dictionary_decode()
-        kind, is_plain = column.type, kinds.is_floating(column.type)
+        kind = column.type
+        is_plain = kinds.is_floating(column.type)
         is_other = kinds.is_integer(kind) or kinds.is_decimal(kind) or kinds.is_null(kind)
         if not is_plain and not is_other:
             raise not_real_numbers(name, f"{kind} values in {location}")
@@ -167,7 +170,8 @@ def _numbers(name: str, values: Any, location: str, n_rows: int) -> FloatArray:
 def _encode(labels: Any) -> tuple[NDArray[Any], tuple[Any, ...] | None]:
     """Return labels and None, or indices of names and these."""
     if (column := _as_arrow(labels)) is not None:
-        pa, kind = arrow(), column.type
+        pa = arrow()
+        kind = column.type
         is_number = pa.types.is_primitive(kind) and not pa.types.is_temporal(kind)
         if is_number and not column.null_count:
             return np.asarray(column.to_numpy(zero_copy_only=False)), None

@@ -251,7 +251,8 @@ def _csv_batches(table: OpenTable, types: Mapping[str, Any], words: bool) -> Ite
     from pyarrow import compute
     from pyarrow import csv as arrow_csv
 
-    pa, decimal = arrow(), "."
+    pa = arrow()
+    decimal = "."
     known = {name: kind for name, kind in types.items() if kind is not None}
     numbers = [name for name, kind in known.items() if pa.types.is_floating(kind)]
 
@@ -287,7 +288,8 @@ def _csv_batches(table: OpenTable, types: Mapping[str, Any], words: bool) -> Ite
 def _blocks(table: OpenTable) -> Iterator[str]:
     """Yield the rest of a text in blocks of whole rows; quotes may enclose a line's end."""
     rows = re.compile(f"(?:{_row_pattern(table.delimiter)})*+")
-    rest, more = table.head, True
+    rest = table.head
+    more = True
     while more:
         block = table.stream.read(_BLOCK)
         more = bool(block)

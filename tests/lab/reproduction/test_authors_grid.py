@@ -16,7 +16,8 @@ SLACKS = ("binary", "continuous")
 def test_boundaries_are_theirs_where_theirs_is_solved(slack):
     distances = []
     for run, chosen in CHOSEN.items():
-        scores, theirs = RUNS[f"{run}/train_scores"], chosen[SLACKS.index(slack)]
+        scores = RUNS[f"{run}/train_scores"]
+        theirs = chosen[SLACKS.index(slack)]
         found = solve_on_grid(RUNS[f"{run}/train_y"], scores, slack=slack, processors=2)
         assert (found is None) == np.isnan(theirs)
         if found is not None:

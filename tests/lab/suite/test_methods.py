@@ -39,7 +39,9 @@ SAME = {
 @pytest.mark.parametrize("case", SAME)
 def test_a_method_on_stored_scores_predicts_as_the_estimator(case, parts_of, fitted_of, untrained):
     model, name, make = SAME[case]
-    fitted, (train, test), method = fitted_of(model, DATASET), parts_of(DATASET), METHODS[name]
+    fitted = fitted_of(model, DATASET)
+    (train, test) = parts_of(DATASET)
+    method = METHODS[name]
     found = fitted.test(method.source).s > method.decide(fitted).threshold
     expected = make(untrained(model, fitted)).fit(*train).predict(test.X)
     np.testing.assert_array_equal(found, expected == 1)

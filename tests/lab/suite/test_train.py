@@ -43,14 +43,16 @@ def test_few_rare_rows_are_drawn_from_the_training_part_alone():
 
 @pytest.mark.parametrize("model", RESPONSE)
 def test_out_of_fold_scores_are_scikit_learns(model, parts_of, fitted_of, untrained):
-    fitted, (train, _) = fitted_of(model), parts_of()
+    fitted = fitted_of(model)
+    (train, _) = parts_of()
     found = cross_val_predict(untrained(model, fitted), *train, cv=5, method=RESPONSE[model])
     found = found[:, 1] if found.ndim == 2 else found
     np.testing.assert_allclose(fitted.raw.out_of_fold, found, atol=1e-9)
 
 
 def test_the_network_scores_rows_by_its_last_sum(parts_of, fitted_of, untrained):
-    fitted, (train, test) = fitted_of("mlp"), parts_of()
+    fitted = fitted_of("mlp")
+    (train, test) = parts_of()
     probability = 1 / (1 + np.exp(-fitted.raw.test))
     with pytest.warns(match="Maximum iterations"):
         model = untrained("mlp", fitted).fit(*train)
@@ -71,6 +73,7 @@ def test_platts_sigmoid_is_scikit_learns(fitted_of):
 def test_a_threshold_of_probabilities_divides_all_rows_alike(model, fitted_of):
     fitted = fitted_of(model)
     for source in ("training", "out-of-fold"):
-        p, s = fitted.probabilities(source), fitted.sample(source).s
+        p = fitted.probabilities(source)
+        s = fitted.sample(source).s
         for t in (-0.1, *np.unique(p)[:: max(1, len(p) // 10)], 0.5, 1.0):
             np.testing.assert_array_equal(s > fitted.at_probability(t).threshold, p > t)
