@@ -47,12 +47,13 @@ def test_one_group_with_reversed_scores_does_not_stop_the_others(rows):
 
 
 @pytest.mark.parametrize("scale", ["raw", "probability"])
-def test_a_boundary_remembers_the_rows_of_its_group(rows, scale):
+def test_a_boundary_remembers_the_rows_of_its_group_and_all_rows_if_it_is_shrunk(rows, scale):
     y, s, by = rows
     s = expit(s)
-    found = find_boundaries(y, s, by, scale=scale)
     own = find_boundary(y[by == "a"], s[by == "a"], scale=scale)
-    assert found["a"].chosen_on == own.chosen_on
+    assert find_boundaries(y, s, by, scale=scale, rows=0)["a"].chosen_on == own.chosen_on
+    common = find_boundary(y, s, scale=scale)
+    assert find_boundaries(y, s, by, scale=scale)["a"].chosen_on == common.chosen_on
 
 
 def test_without_shrinkage_each_group_decides_by_its_own_rows(rows):

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from boundshift._boundary import choose_claims, decide, solve
 from boundshift._result.boundary import Boundary, answer_in_kind, restate
 from boundshift._result.records import Record, require
+from boundshift._result.rows import ChoosingRows
 from boundshift._result.sql import group_expression
 from boundshift._scores import Scale, Scores, ScoreSample
 from boundshift._search import ErrorsAt, Found, Gaps, best_of_gaps, minimum_on_line
@@ -218,7 +219,9 @@ def find_boundaries(
         weight = 0.0
     is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=False)
     groups, codes = _encode(_as_groups(by, len(scores)))
-    everyone = ScoreSample.from_rows(is_positive, scores, labels).on_scale(scale)
+    all_given = ScoreSample.from_rows(is_positive, scores, labels)
+    all_rows = ChoosingRows.of(all_given)
+    everyone = all_given.on_scale(scale)
     common = decide(everyone, curve, rule)
     shrunk_curve = _Shrunk(curve, everyone, weight)
     given_samples = _split(scores, labels, 2 * codes + is_positive, len(groups))
@@ -228,10 +231,8 @@ def find_boundaries(
         if all(sample.n_samples) and weight:
             group_rule = rule.at_prevalence(shrunk_curve.prevalence(sample))
             boundary = solve(sample, shrunk_curve, group_rule, given)
-            # Rows of other groups helped to choose it.
-            boundaries[group] = replace(
-                boundary, curve=curve, rule=rule, chosen_on=common.chosen_on
-            )
+            # Rows of other groups help to choose it.
+            boundaries[group] = replace(boundary, curve=curve, rule=rule, chosen_on=all_rows)
         elif all(sample.n_samples):
             boundaries[group] = solve(sample, curve, rule, given)
         elif isinstance(curve, ConfidenceCurve):
