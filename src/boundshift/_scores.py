@@ -29,7 +29,8 @@ _NORMAL_IQR = 1.3489795003921634  # interquartile range of a standard normal dis
 # A repeated score is an atom if it holds this share of a class, or of both together.
 ATOM_SHARE = 1e-3
 ATOM_ROWS = 2
-_ROUNDING, _SUM_ROUNDING = 1e-9, 1e-12  # of a weight, and of a sum of weights relative to it
+_ROUNDING = 1e-9  # of a weight
+_SUM_ROUNDING = 1e-12  # of a sum of weights, relative to it
 _TINY = float(np.finfo(np.float32).tiny)  # numbers closer to 0 may be 0 in float32
 _NEAR = 1 << 12  # doubles beside a rounded probability among which its exact threshold lies
 
@@ -276,11 +277,12 @@ class LogOdds:
 
     def place(self, thresholds: ArrayLike) -> FloatArray:
         """Return where thresholds on probabilities stand among the log-odds."""
-        cut = np.asarray(thresholds, dtype=np.float64)
-        found = self.of(np.clip(cut, 0.0, 1.0))
+        threshold = np.asarray(thresholds, dtype=np.float64)
+        odds = self.of(np.clip(threshold, 0.0, 1.0))
         # A threshold of 0 or more calls an exact 0 negative, and one below 1 an exact 1 positive.
-        found = np.where(cut < 1.0, np.minimum(found, np.nextafter(self.high, -np.inf)), found)
-        return np.where(cut < 0.0, -np.inf, np.where(cut > 1.0, np.inf, found))
+        below_one = np.minimum(odds, np.nextafter(self.high, -np.inf))
+        odds = np.where(threshold < 1.0, below_one, odds)
+        return np.where(threshold < 0.0, -np.inf, np.where(threshold > 1.0, np.inf, odds))
 
     def to_probability(self, value: float) -> float:
         """Return the probability of log-odds, 0 and 1 where the exact ones stand."""
@@ -304,11 +306,11 @@ class LogOdds:
         passed = np.count_nonzero(self.of_sorted(near) <= value)
         return float(near[passed - 1]) if passed else 0.0
 
-    def middle(self, low: float, high: float) -> float:
+    def midpoint(self, low: float, high: float) -> float:
         """Return the threshold in the middle of two probabilities by their log-odds."""
         first, second = self.of(np.array([low, high])).tolist()
-        found = self.to_threshold(first + (second - first) / 2)
-        return min(max(found, low), float(np.nextafter(high, -np.inf)))
+        threshold = self.to_threshold(first + (second - first) / 2)
+        return min(max(threshold, low), float(np.nextafter(high, -np.inf)))
 
 
 # --- Both classes ---------------------------------------------------------------------------------
@@ -327,8 +329,10 @@ class ScoreSample:
     def __post_init__(self) -> None:
         self.classes = self.negative, self.positive
         self.n_samples: tuple[int, int] = self.negative.n, self.positive.n
-        known = [c for c in self.classes if c.n]
-        self.extremes = min(c.minimum for c in known), max(c.maximum for c in known)
+        held = [scores for scores in self.classes if scores.n]
+        low = min(scores.minimum for scores in held)
+        high = max(scores.maximum for scores in held)
+        self.extremes = (low, high)
         self.spread = self.extremes[1] - self.extremes[0]
 
     @classmethod
@@ -371,12 +375,14 @@ class ScoreSample:
         """Sort rows that have left validation."""
         check_finite(scores)
         classes = []
-        for mine in (~is_positive, is_positive):
+        for is_own in (~is_positive, is_positive):
+            own = scores[is_own]
             if weight is None:
-                classes.append(Scores(np.sort(scores[mine])))
+                own.sort()
+                classes.append(Scores(own))
             else:
-                order = np.argsort(scores[mine], kind="stable")
-                classes.append(Scores(scores[mine][order], weight[mine][order]))
+                order = np.argsort(own, kind="stable")
+                classes.append(Scores(own[order], weight[is_own][order]))
         return cls(classes[0], classes[1], labels)
 
     def on_scale(self, scale: Scale) -> ScoreSample:
@@ -384,7 +390,9 @@ class ScoreSample:
         log_odds = self.find_log_odds() if self.are_probabilities(scale) else None
         if log_odds is None:
             return self
-        negative, positive = (replace(c, value=log_odds.of_sorted(c.value)) for c in self.classes)
+        negative, positive = (
+            replace(scores, value=log_odds.of_sorted(scores.value)) for scores in self.classes
+        )
         return ScoreSample(negative, positive, self.labels, log_odds)
 
     def are_probabilities(self, scale: Scale = "auto") -> bool:
@@ -398,7 +406,8 @@ class ScoreSample:
         return low >= 0 and high <= 1
 
     def find_log_odds(self) -> LogOdds | None:
-        ends = np.concatenate([c.between(0.0, 1.0) for c in self.classes])
+        """Return the log-odds of scores in [0, 1]; None for hard labels and equal scores."""
+        ends = np.concatenate([scores.between(0.0, 1.0) for scores in self.classes])
         if not len(ends):
             return None
         least, most = LogOdds().of(np.array([ends.min(), ends.max()])).tolist()
@@ -407,6 +416,7 @@ class ScoreSample:
 
     @cached_property
     def pooled_std(self) -> float:
+        """Standard deviation within the classes, both together."""
         parts = [(scores.effective_n - 1, scores.std) for scores in self.classes]
         return pooled_spread(parts, max(sum(rows for rows, _ in parts), 1))
 
@@ -471,13 +481,13 @@ class ScoreSample:
             low = max(low, float(scores.value[k - 1])) if k else low
             high = min(high, float(scores.value[k])) if k < len(scores.value) else high
         if self.log_odds is None:
-            return settle(float(value), low, high)
+            return keep_in_float32(float(value), low, high)
         threshold = self.log_odds.to_threshold(value)
         if threshold < 0.0:
             return threshold
         low = self.log_odds.to_threshold(low)
         high = self.log_odds.to_threshold(float(np.nextafter(high, -math.inf)))
-        return settle(threshold, low, float(np.nextafter(high, math.inf)))
+        return keep_in_float32(threshold, low, float(np.nextafter(high, math.inf)))
 
     def magnified(self, factor: float) -> ScoreSample:
         """Return the sample with all scores multiplied by a positive number."""
@@ -490,7 +500,7 @@ class ScoreSample:
         return ScoreSample(self.positive.mirrored(), self.negative.mirrored(), self.labels[::-1])
 
 
-def settle(threshold: float, low: float, high: float) -> float:
+def keep_in_float32(threshold: float, low: float, high: float) -> float:
     """Return the threshold, moved to stay in [low, high) when all three become float32.
 
     It is returned as it is where float32 does not tell low from high, or cannot hold it.

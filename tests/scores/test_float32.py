@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
 from boundshift import Floors, find_boundary, find_zone
-from boundshift._scores import settle
+from boundshift._scores import keep_in_float32
 
 FLOATS = st.floats(-1e30, 1e30, allow_subnormal=False)
 
@@ -29,7 +29,7 @@ def test_a_threshold_stays_between_its_scores(low, steps, share, are_single):
     if are_single:
         high = max(single(high), float(np.nextafter(np.float32(low), np.float32(math.inf))))
     threshold = min(low + share * (high - low), float(np.nextafter(high, -math.inf)))
-    found = settle(threshold, low, high)
+    found = keep_in_float32(threshold, low, high)
     assert low <= found < high
     first = single(low)
     last = single(high)
@@ -44,8 +44,8 @@ def test_a_threshold_stays_between_its_scores(low, steps, share, are_single):
 
 
 def test_a_threshold_that_stays_is_not_moved():
-    assert settle(0.1, 0.0, 1.0) == 0.1
-    assert settle(-5e-324, -math.inf, 0.0) < -1e-38
+    assert keep_in_float32(0.1, 0.0, 1.0) == 0.1
+    assert keep_in_float32(-5e-324, -math.inf, 0.0) < -1e-38
 
 
 def draw(seed, kind):

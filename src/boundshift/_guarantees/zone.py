@@ -21,7 +21,7 @@ from boundshift._result.records import (
     require_share,
 )
 from boundshift._result.sql import label_expression
-from boundshift._scores import Scale, Scores, ScoreSample, settle
+from boundshift._scores import Scale, Scores, ScoreSample, keep_in_float32
 from boundshift._status import Status, TextStatus
 from boundshift._typing import IndexArray
 from boundshift._validation import as_known_scores, as_pair, as_rows, as_share
@@ -410,7 +410,7 @@ def _place_limits(
         if log_odds is None:
             both = sample.to_units(_middle(high, low))
         else:
-            both = log_odds.middle(sample.to_units(high), sample.to_units(low))
+            both = log_odds.midpoint(sample.to_units(high), sample.to_units(low))
         return both, both
     below = np.concatenate([c.between(-math.inf, low)[-1:] for c in sample.classes])
     above = np.concatenate([c.between(high, math.inf)[:1] for c in sample.classes])
@@ -473,6 +473,6 @@ def _middle(low: float, high: float) -> float:
     """Return a number in [low, high), also in float32, in the middle where it can be."""
     if math.isinf(low):
         below = float(np.nextafter(high, -math.inf))
-        return settle(below, low, high) if math.isfinite(high) else low
+        return keep_in_float32(below, low, high) if math.isfinite(high) else low
     middle = float(low + (high - low) / 2)
-    return settle(middle if middle < high else float(low), low, high)
+    return keep_in_float32(middle if middle < high else float(low), low, high)

@@ -72,11 +72,14 @@ class Smoothed(PairCurve):
     def errors(self, sample: ScoreSample) -> ErrorsAt:
         """Return the function from boundaries to the claimed error rates (negative, positive)."""
         atoms = sample.atoms
-        classes = (sample.negative, sample.positive)
-        counts = [c.count_at_most(atoms) - c.count_below(atoms) for c in classes]
+        counts = [
+            scores.count_at_most(atoms) - scores.count_below(atoms) for scores in sample.classes
+        ]
         above = _sums(counts[0][::-1])[::-1]
         below = _sums(counts[1])
-        rest: list[Any] = [c.without(atoms) if len(atoms) else c for c in classes]
+        rest: list[Any] = [
+            scores.without(atoms) if len(atoms) else scores for scores in sample.classes
+        ]
         pooled = sample.pooled_std
         n = sample.n_samples
         upper = None if rest[0] is None else self.tail(rest[0], pooled)
@@ -85,7 +88,7 @@ class Smoothed(PairCurve):
             return lambda t: (upper(t), lower(-t))
 
         def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
-            place = np.searchsorted(atoms, t, side="right")  # a row at the boundary is negative
+            place = np.searchsorted(atoms, t, side="right")  # a row at the threshold is negative
             negative = above[place]
             positive = below[place]
             if upper is not None:
@@ -152,33 +155,38 @@ class Logistic(PairCurve):
         """Return the function from boundaries to the claimed error rates (negative, positive)."""
         low, middle, high, cell = _grid(sample)
         atoms = sample.atoms
-        classes = (sample.negative, sample.positive)
         size = n_nodes(low, high, cell)
         nodes = (low - middle) + np.arange(size) * cell
-        rest = [c.without(atoms) if len(atoms) else c for c in classes]
-        spread = [np.zeros(size) if c is None else c.binned(low, high, cell) for c in rest]
-        at_atoms = [c.count_at_most(atoms) - c.count_below(atoms) for c in classes]
-        counts = np.stack([np.append(n, m) for n, m in zip(spread, at_atoms, strict=True)])
-        reach = np.clip(atoms, low, high) - middle
-        scale = cell * CELLS_PER_SPREAD
-        probability = expit(_fit(np.append(nodes, reach) / scale, counts))
+        # Rows at the nodes, and then those at the atoms, of each class.
+        counts = np.zeros((2, size + len(atoms)))
+        for own, scores in zip(counts, sample.classes, strict=True):
+            rest = scores.without(atoms) if len(atoms) else scores
+            if rest is not None:
+                own[:size] = rest.binned(low, high, cell)
+            own[size:] = scores.count_at_most(atoms) - scores.count_below(atoms)
+        places = np.append(nodes, np.clip(atoms, low, high) - middle)
+        probability = expit(_fit(places / (cell * CELLS_PER_SPREAD), counts))
         rows = counts.sum(axis=0)
-        other, at_other = np.split(rows * (1.0 - probability), [size])
-        own, at_own = np.split(rows * probability, [size])
-        total = other.sum() + at_other.sum()
-        own_total = own.sum() + at_own.sum()
-        above = _amount_above(other)
-        below = own.sum() - _amount_above(own)
-        atoms_above = _sums(at_other[::-1])[::-1]
-        atoms_below = _sums(at_own)
+        # Every row counts for both classes.
+        negatives, negatives_at_atoms = np.split(rows * (1.0 - probability), [size])
+        positives, positives_at_atoms = np.split(rows * probability, [size])
+        n_negative = negatives.sum()
+        n_positive = positives.sum()
+        all_negative = n_negative + negatives_at_atoms.sum()
+        all_positive = n_positive + positives_at_atoms.sum()
+        above = _amount_above(negatives)
+        below = n_positive - _amount_above(positives)
+        atoms_above = _sums(negatives_at_atoms[::-1])[::-1]
+        atoms_below = _sums(positives_at_atoms)
 
         def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
-            place = np.searchsorted(atoms, t, side="right")  # a row at the boundary is negative
-            right = np.interp(t - middle, nodes, above, left=other.sum(), right=0.0)
-            left = np.interp(t - middle, nodes, below, left=0.0, right=own.sum())
-            negative = right + atoms_above[place]
-            positive = left + atoms_below[place]
-            return np.clip(negative / total, 0.0, 1.0), np.clip(positive / own_total, 0.0, 1.0)
+            place = np.searchsorted(atoms, t, side="right")  # a row at the threshold is negative
+            negative = np.interp(t - middle, nodes, above, left=n_negative, right=0.0)
+            positive = np.interp(t - middle, nodes, below, left=0.0, right=n_positive)
+            return (
+                np.clip((negative + atoms_above[place]) / all_negative, 0.0, 1.0),
+                np.clip((positive + atoms_below[place]) / all_positive, 0.0, 1.0),
+            )
 
         return at
 
@@ -194,8 +202,7 @@ def _grid(sample: ScoreSample) -> tuple[float, float, float, float]:
     The same nodes serve the mirrored problem. Scores farther away than they reach count at the
     ends.
     """
-    negative = sample.negative
-    positive = sample.positive
+    negative, positive = sample.classes
     half = (positive.median - negative.median) / 2
     middle = negative.median + half
     spreads = [(scores.effective_n, robust_std(scores)) for scores in sample.classes]
