@@ -38,7 +38,7 @@ for n in counts:
     certificate = certify(y_test[rows], scores[rows], shifted.boundary_)
     seen.append(certificate.errors[1])
     bounds.append(certificate.error_bounds[1])
-    floors.append(certificate.floors[1])
+    floors.append(certificate.lowest_bounds[1])
 
 # %%
 figure, ax = plt.subplots(layout="constrained")
