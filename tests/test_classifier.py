@@ -287,7 +287,7 @@ def test_every_container_gives_the_same_boundary(kind):
 def test_nothing_of_an_earlier_fit_stays():
     pandas = pytest.importorskip("pandas")
     model = BoundShiftClassifier(LINEAR, cv=2)
-    model.fit(pandas.DataFrame(X, columns=list("abcdef")), Y).fit(X, np.where(X[:, 0] > 1, 2, Y))
+    model.fit(pandas.DataFrame(X, columns=list("abcdef")), Y).fit(X, np.where(X[:, 0] > 0.5, 2, Y))
     for name in ("threshold_", "boundary_", "feature_names_in_"):
         assert not hasattr(model, name)
     model.fit(X, Y)
@@ -376,7 +376,7 @@ class Backwards(ClassifierMixin, BaseEstimator):
 @pytest.mark.parametrize("labels", [["no", "yes"], ["a", "b", "c"]], ids=len)
 @pytest.mark.parametrize("method", ["auto", "predict_proba"])
 def test_classes_of_any_order_are_put_in_order(cv, labels, method):
-    y = np.array(labels)[np.where(X[:, 0] > 1, len(labels) - 1, Y)]
+    y = np.array(labels)[np.where(X[:, 0] > 0.5, len(labels) - 1, Y)]
     plain, backwards = (
         fit(model, y, cv=cv, response_method=method) for model in (LINEAR, Backwards())
     )

@@ -45,7 +45,9 @@ SAME_ROWS = {
     "in single precision": lambda: certify(Y, S.astype(np.float32), BOUNDARY),
     "as series": lambda: certify(pd.Series(Y), pd.Series(S, index=ORDER), BOUNDARY),
     "by other labels": lambda: certify(
-        np.array(["no", "yes"])[Y], S, find_boundary(np.array(["no", "yes"])[Y], S)
+        np.array(["no", "yes"])[Y],
+        S,
+        find_boundary(np.array(["no", "yes"])[Y], S, pos_label="yes"),
     ),
     "a part": lambda: certify(Y[HALF], S[HALF], BOUNDARY),
     "more rows": lambda: certify(Y, S, find_boundary(Y[HALF], S[HALF])),
@@ -179,6 +181,7 @@ def test_a_comparison_pays_for_a_boundary_chosen_on_its_rows():
     assert chosen.cost_interval[1] > fixed.cost_interval[1]
 
 
+@pytest.mark.filterwarnings("ignore:These rows do not show")  # one of the 300 draws is poor
 def test_a_comparison_with_a_chosen_boundary_is_rarely_wrong():
     rng = np.random.default_rng(7)
     runs = 300

@@ -113,7 +113,7 @@ WRONG = {
     ),
     "equally frequent classes": (
         {"labels": np.array(["a", "b"])[np.arange(N) % 2], "rule": Cost(false_negative=2)},
-        "both are equally frequent",
+        "Both are equally frequent",
     ),
 }
 

@@ -51,7 +51,7 @@ STORED = Path(__file__).parents[1] / "data" / "stored" / "version_4"
 
 @pytest.fixture(scope="module")
 def boundary():
-    return find_boundary(["no"] * 5 + ["yes"] * 2, [0, 1, 1, 2, 1, 5, 6])
+    return find_boundary(["no"] * 5 + ["yes"] * 2, [0, 1, 1, 2, 1, 5, 6], pos_label="yes")
 
 
 @pytest.fixture(scope="module")

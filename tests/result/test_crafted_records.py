@@ -194,7 +194,7 @@ CRAFTED = {
         "groups",
         {"boundaries": {"labels": ["a", "a"], "values": [RECORDS["boundary"].to_dict()] * 2}},
     ),
-    "rows of NaN": ("groups", {"rows": "NaN"}),
+    "rows of NaN": ("groups", {"prior_rows": "NaN"}),
     "other rows": ("monitor", {"rows": 5}),
     "no class": ("monitor", {"classes": []}),
 }

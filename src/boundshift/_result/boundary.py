@@ -324,7 +324,10 @@ class Boundary(Record):
         --------
         >>> import boundshift
         >>> labels = ["no", "no", "no", "yes", "yes"]
-        >>> boundary = boundshift.find_boundary(labels, [0, 1, 2, 4, 5], curve="empirical")
+        >>> scores = [0, 1, 2, 4, 5]
+        >>> boundary = boundshift.find_boundary(
+        ...     labels, scores, pos_label="yes", curve="empirical"
+        ... )
         >>> print(boundary.to_sql("order"))  # doctest: +NORMALIZE_WHITESPACE
         CASE WHEN "order" > 3.0000000000000000E+00 THEN 'yes'
              WHEN "order" <= 3.0000000000000000E+00 THEN 'no' END

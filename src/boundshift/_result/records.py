@@ -38,7 +38,8 @@ class Record:
     Examples
     --------
     >>> import boundshift
-    >>> boundary = boundshift.find_boundary(["a", "a", "a", "b", "b"], [0, 1, 2, 5, 6])
+    >>> labels = ["a", "a", "a", "b", "b"]
+    >>> boundary = boundshift.find_boundary(labels, [0, 1, 2, 5, 6], pos_label="b")
     >>> stored = boundary.to_dict()
     >>> stored["format"], stored["version"], stored["labels"], stored["curve"]
     ('boundshift.boundary', 2, ['a', 'b'], {'name': 'blend', 'prior_rows': 10.0})
