@@ -12,6 +12,7 @@ from boundshift import (
     Boundary,
     BoundaryWarning,
     Floors,
+    InvalidInputError,
     Status,
     SupportRadius,
     find_boundary,
@@ -137,9 +138,9 @@ def test_a_wider_class_in_the_same_place_is_not_said_to_be_a_guess():
         ({"rule": "minimax"}, ("blend", "minimax")),
         ({"rule": Floors(recall=0.5)}, ("clopper-pearson", "floors")),
         ({"curve": "smoothed"}, ("smoothed", "g-mean")),
-        ({"curve": "support"}, ("support", "sum")),
-        ({"curve": "paper"}, ("support", "sum")),
-        ({"curve": SupportRadius(alpha=2.0)}, ("support", "sum")),
+        ({"curve": "support"}, ("support", "balanced_accuracy")),
+        ({"curve": "paper"}, ("support", "balanced_accuracy")),
+        ({"curve": SupportRadius(alpha=2.0)}, ("support", "balanced_accuracy")),
     ],
 )
 def test_what_is_not_named_follows_from_what_is(problem, options, names):
@@ -177,10 +178,15 @@ def test_the_paper_claims_nothing_of_reversed_scores(problem):
 def test_labels_of_any_kind_give_the_same_boundary(problem):
     y, s = problem
     expected = find_boundary(y, s).threshold
-    kinds = [y.astype(bool), y.astype(float), np.array(["no", "yes"])[y], y.astype(np.uint8)]
-    kinds += [y * 7 - 3, y.astype(object), np.array([b"n", b"p"])[y], y.tolist()]
-    kinds += [np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[ns]")[y]]
-    assert [find_boundary(labels, s).threshold for labels in kinds] == [expected] * len(kinds)
+    signs = [y.astype(bool), y.astype(float), y.astype(np.uint8), y.astype(object), y.tolist()]
+    signs += [2 * y - 1]
+    assert [find_boundary(labels, s).threshold for labels in signs] == [expected] * len(signs)
+    words = [np.array(["no", "yes"])[y], y * 7 - 3, np.array([b"n", b"p"])[y]]
+    words += [np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[ns]")[y]]
+    for labels in words:
+        assert find_boundary(labels, s, pos_label=max(labels.tolist())).threshold == expected
+        with pytest.raises(InvalidInputError, match="`pos_label` must name the positive class"):
+            find_boundary(labels, s)
 
 
 @pytest.mark.parametrize("kind", [bool, int, str])
@@ -194,7 +200,7 @@ def test_pos_label_chooses_the_positive_class(problem, kind):
 
 def test_prediction_is_by_label_and_strictly_above(problem):
     y, s = problem
-    found = find_boundary(np.array(["no", "yes"])[y], s)
+    found = find_boundary(np.array(["no", "yes"])[y], s, pos_label="yes")
     t = found.threshold
     predicted = found.predict([t, np.nextafter(t, np.inf), np.nextafter(t, -np.inf)])
     assert predicted.tolist() == ["no", "yes", "no"]
@@ -219,7 +225,8 @@ CONTAINERS = {
 def test_any_container_gives_the_same_boundary(problem, name):
     y, s = problem
     as_labels, as_scores = CONTAINERS[name]
-    found = find_boundary(as_labels(y.tolist()), as_scores(s.tolist()))
+    pos_label = "1" if name in ("pandas string", "pyarrow dictionary") else None
+    found = find_boundary(as_labels(y.tolist()), as_scores(s.tolist()), pos_label=pos_label)
     # Arrow arrays are read in passes, whose sums round otherwise.
     tolerance = 1e-9 if name.startswith("pyarrow") else 0
     assert found.threshold == pytest.approx(find_boundary(y, s).threshold, rel=tolerance, abs=0)

@@ -51,7 +51,7 @@ def test_a_boundary_remembers_the_rows_of_its_group_and_all_rows_if_it_is_shrunk
     y, s, by = rows
     s = expit(s)
     own = find_boundary(y[by == "a"], s[by == "a"], scale=scale)
-    assert find_boundaries(y, s, by, scale=scale, rows=0)["a"].chosen_on == own.chosen_on
+    assert find_boundaries(y, s, by, scale=scale, prior_rows=0)["a"].chosen_on == own.chosen_on
     common = find_boundary(y, s, scale=scale)
     assert find_boundaries(y, s, by, scale=scale)["a"].chosen_on == common.chosen_on
 
@@ -209,7 +209,7 @@ def test_a_group_without_a_class_has_the_common_boundary(rows):
     with pytest.warns(BoundaryWarning, match="need a second look"):
         promised = find_boundaries(y, s, by, rule=Floors(recall=0.5))
     assert promised["quiet"].status is Status.UNMET
-    assert promised.rows == 0
+    assert promised.prior_rows == 0
 
 
 def test_a_rare_group_s_prevalence_counts_in_costs():

@@ -74,7 +74,8 @@ NORMAL = {"y_true": np.zeros(100), "y_score": np.arange(100.0), "rule": Floors(s
         ({"rule": Floors(specificity=0.9, then="sum")}, "`rule` must be"),
         ({"curve": "blend"}, "with a curve that counts rows"),
         ({"y_true": ["ok"] * 100}, "`pos_label` must be given"),
-        ({"sample_weight": np.ones(100)}, "`sample_weight` must be finite"),
+        ({"sample_weight": np.ones(100)}, "`sample_weight` must be left out where only"),
+        ({"sample_weight": np.zeros(100)}, "`sample_weight` must be finite"),
         ({"cluster": np.arange(100)}, "must hold two classes, got only 0"),
     ],
 )

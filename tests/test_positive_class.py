@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from boundshift import Cost, Floors, InvalidInputError, certify, find_boundary
+from boundshift import (
+    BoundaryWarning,
+    Cost,
+    Floors,
+    InvalidInputError,
+    Status,
+    certify,
+    find_boundary,
+)
 from boundshift._validation import order_labels
 
 SIGNS = [(0, 1), (-1, 1), (False, True), (0.0, 1.0)]
@@ -28,7 +36,7 @@ def test_other_words_point_to_the_greater_unless_it_matters():
     assert order_labels(["ok", "fraud"]) == ("fraud", "ok")
     counts = {"ok": 50, "fraud": 50}
     assert order_labels(counts, counts=counts) == ("fraud", "ok")
-    with pytest.raises(InvalidInputError, match="both are equally frequent"):
+    with pytest.raises(InvalidInputError, match="Both are equally frequent"):
         order_labels(counts, counts=counts, symmetric=False)
 
 
@@ -51,10 +59,12 @@ def test_a_floor_protects_the_class_that_is_named(frauds):
     assert np.mean(found.predict(s[y == "fraud"]) == "fraud") >= 0.8
 
 
-def test_scores_that_point_to_the_other_class_are_refused(frauds):
+def test_scores_that_point_to_the_other_class_are_decided_with_a_warning(frauds):
     y, s = frauds
-    with pytest.raises(InvalidInputError, match=r"higher for the positive class.*-y_score"):
-        find_boundary(y, -s, rule=Floors(recall=0.8), pos_label="fraud")
+    with pytest.warns(BoundaryWarning, match=r"lower scores.*Negate the scores"):
+        found = find_boundary(y, -s, rule=Floors(recall=0.8), pos_label="fraud")
+    assert Status.REVERSED in found.statuses
+    assert np.mean(found.predict(-s[y == "fraud"]) == "fraud") >= 0.8
 
 
 def test_a_certificate_takes_the_labels_of_the_boundary(frauds):

@@ -145,7 +145,7 @@ EVERY = (
     | AMOUNTS
     | {
         "by": (BY, lambda by: [b.threshold for b in find_boundaries(Y, S, by).values()]),
-        "y_score to predict by group": (S, lambda s: GROUPED.predict(s, BY).tolist()),
+        "y_score to predict by group": (S, lambda s: np.ravel(GROUPED.predict(s, BY)).tolist()),
         "by to predict": (BY, lambda by: GROUPED.predict(S, by).tolist()),
     }
 )

@@ -107,11 +107,12 @@ def find_boundary(
     >>> labels = np.repeat(["healthy", "sick"], [1000, 10])
     >>> boundary = find_boundary(labels, scores, pos_label="sick")
     >>> round(boundary.threshold, 2), boundary.wrong
-    (0.3, (9, 0))
+    (0.09, (15, 0))
 
     The paper's method gives a rare class more room than a common one:
 
-    >>> round(find_boundary(labels, scores, curve="authors").threshold, 2)
+    >>> rare = find_boundary(labels, scores, curve="authors", pos_label="sick")
+    >>> round(rare.threshold, 2)
     -0.31
     """
     if cluster is not None:
@@ -203,6 +204,11 @@ def _solve_one_class(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Solu
             f"`rule` must be Floors({name}=0.9) or the like, with a curve that counts rows, where "
             f"only class {label!r} has rows, got {rule!r} and {curve!r}. Pass rows of class "
             f"{other!r}, too."
+        )
+    if sample.classes[i].is_weighted:
+        raise InvalidInputError(
+            f"`sample_weight` must be left out where only class {label!r} has rows, which are "
+            f"counted, got weights. Pass rows of class {other!r}, too, and curve='empirical'."
         )
     curve.check_floors(rule)
     floor = rule.asked[name]

@@ -189,8 +189,9 @@ def test_geometry_adds_up(pair, options):
     tolerance = tolerated(pair)
     low = known.supports[0][1]
     high = known.supports[1][0]
-    # Where both classes touch, the threshold stands a step of float32 below their common score.
-    assert low <= found.threshold < high or low - tolerance <= found.threshold <= high == low
+    # Where both classes touch, the threshold stands within steps of float32 of their common score.
+    touches = low == high and abs(found.threshold - low) <= tolerance
+    assert low <= found.threshold < high or touches
     if min(known.radii) > 0:  # a point needs no space, and so has no unique radius
         first, second = known.confidence_radii
         places = [known.means[0] + first, known.means[1] - second]

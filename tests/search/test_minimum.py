@@ -104,6 +104,7 @@ def test_a_gap_between_the_classes_is_shared_and_not_given_to_the_larger_one(cur
     assert 4 < find_boundary(y, scores, curve=curve).threshold < 6
 
 
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_neighbouring_gaps_that_are_as_good_are_one_plateau():
     # The negative class rules the maximum from 1 to 9: its points there change nothing.
     y = [0, 0, 0, 1, 1, 1]

@@ -107,7 +107,7 @@ def threshold_interval(
     >>> y, s = np.repeat([0, 1], [500, 20]), rng.normal(size=520)
     >>> low, high = threshold_interval(y, s + 3 * y, random_state=0)
     >>> round(low, 1), round(high, 1)
-    (1.1, 2.2)
+    (1.1, 2.1)
     """
     coverage = as_share("confidence", confidence)
     curve, rule = choose_claims(curve, rule)
