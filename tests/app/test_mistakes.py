@@ -36,7 +36,7 @@ threshold bytes.parquet | Column 'ill' | must hold a label | binary
 threshold lists.parquet | Column 'ill' | must hold a label | list
 threshold scores.csv --rule best | --rule must | 'minimax' | 'best'
 threshold scores.csv --curve tight | --curve must | 'smoothed' | 'tight'
-threshold scores.csv --rule floors | --rule 'floors' | Floors(recall=0.9)
+threshold scores.csv --rule floors | --rule must | 'floors' | Floors(recall=0.9)
 threshold scores.csv --metric jacard | --metric must | Did you mean 'jaccard'?
 threshold scores.csv --rule sum --recall-floor 0.9 | only one of | --recall-floor
 threshold scores.csv --costs 1,-20 | --costs must be two positive | '1,-20' | miss=20,alarm=1

@@ -151,9 +151,10 @@ def test_a_rule_for_one_class_asks_which_of_two_as_frequent_ones(threshold, tmp_
 
 
 @pytest.mark.parametrize("name", ["scores.csv", "scor*.csv"])
-def test_a_rule_for_one_class_refuses_scores_that_point_to_the_other(threshold, scores, name):
-    refused = threshold(name, "--recall-floor", "0.9", "--positive", "no", code=1)
-    assert "--score must be higher for the positive class 'no'" in refused
+def test_a_rule_for_one_class_warns_of_scores_that_point_to_the_other(run, scores, name):
+    result = run("threshold", name, *COLUMNS, "--recall-floor", "0.9", "--positive", "no")
+    assert "The positive class has the lower scores" in result.stderr
+    assert "pass the other label as --positive" in result.stderr
 
 
 def test_every_format_gives_the_same_boundary_also_down_a_pipe(threshold, tmp_path, rows):

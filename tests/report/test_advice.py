@@ -103,6 +103,7 @@ def test_a_met_floor_beside_do_not_use_it_is_explained(floor):
         assert "reaches it, too" in facts["diagnosis"]["next"]
 
 
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_a_capacity_that_is_exceeded_is_called_so():
     y = np.arange(1000) % 10 == 9
     s = np.arange(1000.0)

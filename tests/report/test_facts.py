@@ -233,6 +233,7 @@ def test_rare_errors_are_counted_out_of_more_rows():
 @pytest.mark.parametrize(
     ("gap", "answer"), [(5.0, "use it"), (2.0, "use it with care"), (0.3, "do not use it")]
 )
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_the_answer_follows_the_separation(gap, answer):
     known = collect_facts(*rows(gap=gap), test=rows(seed=4, gap=gap))
     assert known["diagnosis"]["answer"] == answer
@@ -277,6 +278,7 @@ def test_costs_at_which_everyone_is_flagged_are_told_plainly():
 
 
 @pytest.mark.parametrize(("above", "state"), [(0, "reached"), (4, "reached"), (60, "missed")])
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_a_cap_is_missed_only_beyond_chance(above, state):
     """With 1,000 rows and a cap of 10%, 104 flagged rows are chance, 160 are not."""
     y = np.arange(1000) % 10 == 9

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 import boundshift
-from boundshift import InvalidInputError, find_boundary, streaming
+from boundshift import BoundaryWarning, InvalidInputError, find_boundary, streaming
 from boundshift.curves import CURVES, PairCurve
 from boundshift.rules import Cost, Floors, GMean, Metric, Minimax, Sum
 from boundshift.streaming import _bins as bins
@@ -334,10 +334,10 @@ def spoilt_weights(spoil):
     return y, s, w, {}
 
 
-def words(sign, **options):
+def words():
     """Return a request with labels that are words."""
     y, s = problem(2)
-    return np.where(y == 1, "sick", "well"), sign * s, None, {"rule": Floors(recall=0.9)} | options
+    return np.where(y == 1, "sick", "well"), s, None, {"rule": Floors(recall=0.9)}
 
 
 REFUSED = {
@@ -348,8 +348,7 @@ REFUSED = {
         *weighted_problem().values(),
         {"curve": "clopper-pearson"},
     ),
-    "words without a positive class": lambda: words(1),
-    "reversed words": lambda: words(-1, pos_label="sick"),
+    "words without a positive class": words,
     "three classes": lambda: (np.arange(ROWS) % 3, problem()[1], None, {}),
 }
 
@@ -362,3 +361,13 @@ def test_refused_in_the_words_of_memory(case):
     with pytest.raises(InvalidInputError) as in_passes:
         streaming.scan_boundary(halves(*((y, s) if w is None else (y, s, w))), **options)
     assert str(in_passes.value) == str(in_memory.value)
+
+
+def test_reversed_words_are_warned_of_in_the_words_of_memory():
+    y, s, _, options = words()
+    options["pos_label"] = "sick"
+    with pytest.warns(BoundaryWarning, match="has the lower scores") as in_memory:
+        find_boundary(y, -s, **options)
+    with pytest.warns(BoundaryWarning, match="has the lower scores") as in_passes:
+        streaming.scan_boundary(halves(y, -s), **options)
+    assert [str(w.message) for w in in_passes] == [str(w.message) for w in in_memory]

@@ -157,7 +157,7 @@ def collect_facts(
     >>> scores = [rng.normal(3 * y - 2, 1) for _ in range(2)]
     >>> facts = collect_facts(y, scores[0], test=(y, scores[1]), names={"positive": "sick"})
     >>> print(facts["verdict"]["sentence"])
-    Out of 100 sick rows, the new threshold misses about 14, in the long run at most 24.7% with 95%
+    Out of 100 sick rows, the new threshold misses about 8, in the long run at most 17.4% with 95%
     confidence. Out of 1,000 rows, 91 of them sick rows, it flags ...
     """
     evidence = gather_evidence(

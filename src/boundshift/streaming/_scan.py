@@ -84,7 +84,7 @@ def scan_boundary(
     >>> chunks = [(y, rng.normal(size=1000) + 3 * y) for y in rng.random((5, 1000)) < 0.02]
     >>> boundary = scan_boundary(chunks, curve="smoothed")
     >>> round(boundary.threshold, 2), boundary.n_samples, round(boundary.resolution, 6)
-    (1.63, (4894, 106), 0.0)
+    (1.48, (4894, 106), 0.0)
     """
     curve, rule = choose_claims(curve, rule)
     order = partial(order_labels, pos_label=pos_label, symmetric=False)
