@@ -83,7 +83,7 @@ def metric_intervals(
 
     *Assumption:* rows, or clusters, are independent and drawn from the population that the metric
     is about. *Guarantee:* exact intervals cover at least at the confidence; the others
-    approximately, which ``python -m lab few_labels`` measures.
+    approximately.
 
     Examples
     --------

@@ -107,9 +107,8 @@ class Monitor(Record):
 
     A monitor compares the error rates with the *bounds* of the certificate, not with the error
     rates that were observed when it was made. If a class erred in 28% of its rows, the bound is 36%
-    and the class now errs in 40%, an alarm may take very long: with 30 rows a month it came within
-    a year in 1 of 200 simulations. ``str(monitor)`` therefore shows the observed error rate with
-    its interval beside the bound.
+    and the class now errs in 40%, an alarm may take years if rows are few. ``str(monitor)``
+    therefore shows the observed error rate with its interval beside the bound.
 
     Parameters
     ----------
@@ -154,8 +153,7 @@ class Monitor(Record):
     *What is assumed.* The rows of a batch are independent, and they are labelled as the rows of the
     certificate were. If the error rate differs from day to day, for example with the weather or
     the staff, rows of one day resemble each other and false alarms are common although the rate
-    over the year equals the bound: in 90% of simulated years with 20 rows a day and a correlation
-    of 0.1 within days. Make the day a cluster then, in certificate and monitor.
+    over the year equals the bound. Make the day a cluster then, in certificate and monitor.
 
     The certificate itself holds with its own confidence only. If nothing has changed since, an
     alarm has a probability of at most :math:`\alpha` plus that of a wrong bound: 0.05 + 2 × 0.05

@@ -154,7 +154,6 @@ def estimate_rate(
 
     *Assumption:* labelled rows were drawn at random, or with the given probabilities.
     *Guarantee:* coverage tends to the confidence as the number of labels of both classes grows.
-    ``python -m lab few_labels`` measures it at 50 labels and more.
 
     Examples
     --------
