@@ -248,7 +248,7 @@ NO_CHUNKS = {
     "one class": (lambda y, s: SCAN([(0 * y, s)]), "two classes, got only 0 in 3,000 rows"),
     "an exhausted generator": (
         lambda y, s: SCAN(iter([overlapping(400_000)]).__iter__, curve="empirical"),
-        "must be the same in every pass, got .* and 0 in the next",
+        "must be the same in every pass, got .* and 0 rows in the next",
     ),
     "an element": (lambda y, s: SCAN([(y, s)], element=0), "`element` must be .* a Spark frame"),
     "curve": (lambda y, s: SCAN(was_read, curve="nonsense"), "curve"),
@@ -269,6 +269,14 @@ def test_what_is_no_labelled_scores_is_refused(case):
     call, words = NO_CHUNKS[case]
     with pytest.raises(InvalidInputError, match=words):
         call(*problem())
+
+
+def test_rows_drawn_anew_are_noticed_however_many_fall_into_a_range():
+    rng = np.random.default_rng(0)
+    y = np.arange(100_000) % 2
+    for _ in range(60):
+        with pytest.raises(InvalidInputError, match="must be the same in every pass"):
+            SCAN(lambda: iter([(y, rng.random(len(y)) + y)]), curve="empirical")
 
 
 @pytest.mark.parametrize("sentinel", [-1e30, 1e30])

@@ -64,11 +64,8 @@ class Passes:
         ranges = Ranges(bins.low[first], bins.high[last], origins)
         counts = self.count(PassRequest(ranges)).classes()
         seen = [counts.get(label, ClassTally.empty()) for label in bins.labels]
-        for before, now in zip(bins.rows, seen, strict=True):
-            expected = [int(before[i : j + 1].sum()) for i, j in zip(first, last, strict=True)]
-            owner = ranges.find(now.low)[0]
-            found = np.bincount(owner, now.rows, len(first)).astype(np.int64).tolist()
-            _check_same(expected, found)
+        for before, now in zip(bins.classes(is_inside), seen, strict=True):
+            _check_same(_contents(before, ranges), _contents(now, ranges))
         kept = bins.classes(~is_inside)
         joined = [old.beside(new) for old, new in zip(kept, seen, strict=True)]
         return JointBins.of_classes(bins.labels, (joined[0], joined[1]), bins.is_weighted)
@@ -113,14 +110,37 @@ def _inside(first: IntArray, last: IntArray, size: int) -> BoolArray:
     return is_inside
 
 
-def _check_same(before: list[int], now: list[int]) -> None:
-    for expected, found in zip(before, now, strict=True):
-        if expected != found:
+def _contents(tally: ClassTally, ranges: Ranges) -> list[tuple[int, float, float]]:
+    """Return the number of rows, the least and the largest score of a class in each range.
+
+    Numbers alone would often agree although the rows were drawn anew.
+    """
+    size = len(ranges.lows)
+    owner = ranges.find(tally.low)[0]
+    rows = np.zeros(size, dtype=np.int64)
+    low = np.full(size, np.inf)
+    high = np.full(size, -np.inf)
+    np.add.at(rows, owner, tally.rows)
+    np.minimum.at(low, owner, tally.low)
+    np.maximum.at(high, owner, tally.high)
+    return list(zip(rows.tolist(), low.tolist(), high.tolist(), strict=True))
+
+
+def _check_same(
+    before: list[tuple[int, float, float]], now: list[tuple[int, float, float]]
+) -> None:
+    for expected, counted in zip(before, now, strict=True):
+        if expected != counted:
             raise InvalidInputError(
-                f"Chunks must be the same in every pass, got {expected} rows in a range of scores "
-                f"in one pass and {found} in the next. Pass a list, or a function that makes the "
-                "same chunks again; persist a frame whose rows are drawn at random."
+                f"Chunks must be the same in every pass, got {_words_of(*expected)} in a range of "
+                f"scores in one pass and {_words_of(*counted)} in the next. Pass a list, or a "
+                "function that makes the same chunks again; persist a frame whose rows are drawn "
+                "at random."
             )
+
+
+def _words_of(rows: int, low: float, high: float) -> str:
+    return f"{rows} rows from {low!r} to {high!r}" if rows else "0 rows"
 
 
 def check_faults(counts: Counts) -> None:
