@@ -187,3 +187,11 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 def print_json(values: Mapping[str, Any]) -> None:
     """Print a JSON object."""
     typer.echo(json.dumps(values, indent=2))
+
+
+def print_sentences(facts: Mapping[str, Any]) -> None:
+    """Print the report's goal, verdict and zone, and what to do next."""
+    for name in ("goal", "verdict", "zone"):
+        if facts[name] is not None:
+            print_line(facts[name]["sentence"])
+    print_line(facts["diagnosis"]["next"])
