@@ -36,9 +36,9 @@ from boundshift.report import Report, collect_facts
 COLOURS = "#0072B2", "#D55E00"
 IMAGES = Path(__file__).parent / "images"
 NAMES = {
-    "positive": "sick",
-    "negative": "healthy",
-    "unit": "patients",
+    "positive_name": "sick",
+    "negative_name": "healthy",
+    "case_name": "patients",
     "title": "Who has severe heart disease?",
 }
 
@@ -211,7 +211,7 @@ def report() -> str:
         test=(rows.y_test, rows.test),
         scores="out-of-fold",
         model="Logistic regression, Cleveland heart disease",
-        names=NAMES,
+        **NAMES,
         interval=threshold_interval(rows.y, rows.left_out, n_resamples=2000, random_state=0),
     )
     return Report(facts).html

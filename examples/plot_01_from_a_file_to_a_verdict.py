@@ -30,7 +30,7 @@ table.to_csv(path, index=False)
 fitted = fit_table(read_frame(path), "target", model="forest")
 for note in fitted.notes:
     print(note)
-print(report_facts(fitted, "out", {"unit": "patients"})["verdict"]["sentence"])
+print(report_facts(fitted, "out", {"case_name": "patients"})["verdict"]["sentence"])
 print(fitted.certificate)
 
 # %%

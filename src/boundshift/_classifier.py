@@ -27,6 +27,7 @@ from boundshift._guarantees.zone import Zone, find_zone
 from boundshift._result.boundary import Boundary
 from boundshift._typing import FloatArray, IndexArray, Rows
 from boundshift._validation import as_choice, check_labels, find_distinct
+from boundshift._words import column_name
 from boundshift.curves import ErrorCurve, as_curve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.models._cross_fit import Settings
@@ -597,7 +598,10 @@ default="auto"
         X: Rows,
         y: Any,
         *,
-        names: Mapping[str, object] | None = None,
+        case_name: str | None = None,
+        positive_name: str | None = None,
+        negative_name: str | None = None,
+        title: str | None = None,
         confidence: float = 0.95,
         prevalence: float | None = None,
         by: str | Sequence[str] | None = None,
@@ -607,7 +611,7 @@ default="auto"
         """Report on rows that ``fit`` has not seen.
 
         For more than two classes the page has the recall, precision and bound of each class, and
-        the confusion matrix. Only `names` ("unit" and "title") and `confidence` apply.
+        the confusion matrix. Only `case_name`, `title` and `confidence` apply.
 
         Parameters
         ----------
@@ -615,8 +619,15 @@ default="auto"
             Rows used for nothing else: the verdict is certified on them.
         y : array-like of shape (n_samples,)
             Their labels.
-        names : mapping, default=None
-            Names for "positive", "negative", "unit" and "title".
+        case_name : str, default=None
+            What a row is, in the plural: "customers". None says "rows".
+        positive_name : str, default=None
+            What the positive class is called: "who churn", "ill" or "churners". None uses the
+            label and, if `y` has a name, that name: "customers with churn = yes".
+        negative_name : str, default=None
+            The same for the negative class; with a `positive_name`, None says "other customers".
+        title : str, default=None
+            Title of the page.
         confidence : float, default=0.95
             Of every certified claim.
         prevalence : float, default=None
@@ -646,16 +657,24 @@ default="auto"
         >>> from sklearn.linear_model import LogisticRegression
         >>> X, y = make_classification(2000, weights=[0.9], random_state=0)
         >>> shifted = BoundShiftClassifier(LogisticRegression()).fit(X[:1000], y[:1000])
-        >>> shifted.report(X[1000:], y[1000:], names={"positive": "sick"})
+        >>> shifted.report(X[1000:], y[1000:], positive_name="sick")
         Out of 100 sick rows, the new threshold misses about ...
         """
         check_is_fitted(self)
+        target = column_name(y)
         X, y = self._check_known(X, y)
         # The room of reports imports this one.
         make = import_module("boundshift.report").report_classifier
+        names = {
+            "case_name": case_name,
+            "positive_name": positive_name,
+            "negative_name": negative_name,
+            "title": title,
+            "target": target,
+        }
         rows = {"by": by, "row_cost": row_cost, "cluster": cluster, "prevalence": prevalence}
         nominal = self._warn_of_reuse(X, y, are_single=cluster is None)
-        return make(self, X, y, names=names, confidence=confidence, nominal=nominal, **rows)
+        return make(self, X, y, confidence=confidence, nominal=nominal, **names, **rows)
 
     @property
     def _settings(self) -> Settings:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from math import ceil, floor
 from typing import Any
 
 from boundshift._status import Status
-from boundshift.exceptions import InvalidInputError
 
 METRIC_TITLES = {
     "g_mean": "G-mean",
@@ -42,7 +41,8 @@ METRICS_COMPARED = (
 
 # Words that end like a plural and are none.
 _NO_PLURALS = ("yes", "diabetes", "rabies", "measles", "mumps", "herpes", "always", "overseas")
-_KEYS = ("positive", "negative", "title", "unit")
+# Words that start what is said after a noun: "customers who churn".
+_AFTER_NOUN = ("who", "whose", "that", "which", "with", "without", "in", "from", "of", "on", "at")
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Names:
     """What classes and rows are called.
 
     `positives` and `negatives` are phrases ("sick patients"), `positive` and `negative` short
-    names ("sick"), `unit` is what a row is, in the plural.
+    names ("sick"), `cases` are the rows, in the plural ("patients").
     """
 
     positives: str
@@ -66,46 +66,66 @@ class Names:
     positive: str
     negative: str
     title: str
-    unit: str
+    cases: str
 
 
-def read_names(names: Mapping[str, object] | None, labels: tuple[Any, Any]) -> Names:
-    """Complete the given names from the labels.
+def name_classes(
+    labels: tuple[Any, Any],
+    *,
+    case_name: str | None = None,
+    positive_name: str | None = None,
+    negative_name: str | None = None,
+    title: str | None = None,
+    target: str | None = None,
+) -> Names:
+    """Return phrases for both classes and for all rows.
 
-    A name such as "sick" goes before the unit. A plural ("churners") stands alone, as does a
-    phrase with "with", "of", "who" or the unit in it, or a noun as German writes it. If only the
-    positive class has a name, the negative class is "other".
+    Without its own name the positive class is called by its label and, if it is known, by the
+    column of the labels: "rows with churn = yes". If only the positive class has a name, the
+    negative class is "other".
     """
-    given = dict(names or {})
-    unknown = sorted(set(given) - set(_KEYS))
-    if unknown:
-        raise InvalidInputError(
-            f"`names` must have the keys {', '.join(map(repr, _KEYS))}, got {unknown[0]!r}. "
-            "Leave out what needs no name."
-        )
-    said = {key: str(value) for key, value in given.items() if value not in (None, "")}
-    unit = said.get("unit", "rows")
-    if "positive" in said:
-        said.setdefault("negative", "other")
+    cases = case_name or "rows"
+    if positive_name:
+        negative_name = negative_name or "other"
     phrases = []
     short = []
-    for key, label in zip(("negative", "positive"), labels, strict=True):
-        name = said.get(key)
-        label = label.decode(errors="replace") if isinstance(label, bytes) else label
-        phrases.append(f"{unit} of class {label}" if name is None else _phrase(name, unit))
-        short.append(f"class {label}" if name is None else name)
-    if short[0] == "other":
-        short[0] = phrases[0]
-    title = said.get("title", f"Telling {short[1]} from {short[0]}")
-    return Names(phrases[1], phrases[0], short[1], short[0], title, unit)
+    for name, label in zip((negative_name, positive_name), labels, strict=True):
+        if not name:
+            phrases.append(name_label(label, cases, target))
+            short.append(f"{target} = {_text(label)}" if target else f"class {_text(label)}")
+            continue
+        phrases.append(_phrase(name, cases))
+        is_adjective = name != "other" and phrases[-1] == f"{name} {cases}"
+        short.append(name if is_adjective else phrases[-1])
+    title = title or f"Telling {short[1]} from {short[0]}"
+    return Names(phrases[1], phrases[0], short[1], short[0], title, cases)
 
 
-def _phrase(name: str, unit: str) -> str:
+def name_label(label: Any, cases: str, target: str | None) -> str:
+    """Return a phrase for the rows of a label."""
+    text = _text(label)
+    return f"{cases} with {target} = {text}" if target else f"{cases} labelled {text}"
+
+
+def _text(label: Any) -> str:
+    return label.decode(errors="replace") if isinstance(label, bytes) else str(label)
+
+
+def column_name(y: Any) -> str | None:
+    """Return the name of a column of labels, such as a pandas Series; None if it has none."""
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) and name else None
+
+
+def _phrase(name: str, cases: str) -> str:
+    """Return a noun phrase from an adjective, a relative clause, a plural or such a phrase."""
     words = name.lower().split()
+    if words and words[0] in _AFTER_NOUN:
+        return f"{cases} {name}"
     plural = words and re.fullmatch(r".*[^siu]s", words[-1]) and words[-1] not in _NO_PLURALS
-    alone = plural or unit.lower() in name.lower() or {"with", "of", "who"} & set(words)
-    nouns = name[:1].isupper() and unit[:1].isupper()  # as German writes both
-    return name if alone or nouns else f"{name} {unit}"
+    alone = plural or cases.lower() in name.lower() or {"with", "of", "who"} & set(words)
+    nouns = name[:1].isupper() and cases[:1].isupper()  # as German writes both
+    return name if alone or nouns else f"{name} {cases}"
 
 
 def number(value: float, form: str = ".4g") -> str:

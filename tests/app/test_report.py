@@ -28,8 +28,8 @@ def shifted(data):
 
 
 def test_writes_a_page_and_says_the_verdict(run, scores, rows, tmp_path):
-    shown = run("report", scores, *COLUMNS, "--unit", "patients").stdout
-    assert "Out of 100 patients of class yes, the new threshold misses about" in shown
+    shown = run("report", scores, *COLUMNS, "--case-name", "patients").stdout
+    assert "Out of 100 patients with ill = yes, the new threshold misses about" in shown
     assert "440 rows that chose the threshold" in shown
     boundary = find_boundary(*rows, pos_label="yes")
     expected = certify(*rows, boundary.threshold, pos_label="yes", chosen_here=True)
@@ -62,7 +62,7 @@ def test_the_test_s_classes_are_those_of_the_boundary(run, scores, tmp_path, sco
     well = [line for line in score_lines[1:] if line.endswith("no")]
     (tmp_path / "test.csv").write_text("\n".join(["risk,ill", *ill, *well[:10]]))
     result = run("report", scores, *COLUMNS, "--test", "test.csv")
-    assert "rows of class yes, the new threshold misses about" in result.stdout
+    assert "rows with ill = yes, the new threshold misses about" in result.stdout
     assert "The positive class is 'yes', the rarer one (40 of 440 rows)" in result.stderr
     assert embedded(tmp_path / "report.html")["n"] == [10, 40]
 

@@ -18,7 +18,7 @@ from tests.stories.make_tables import write_tables
 RECORDED = Path(__file__).parent / "transcripts"
 STORIES = {
     "fraud": """
-        fit fraud.csv --target fraud --positive-name frauds --unit payments --out fraud
+        fit fraud.csv --target fraud --positive-name frauds --case-name payments --out fraud
         predict fraud fraud.csv --keep country --out fraud_scores.csv
         monitor fraud fraud.csv""",
     "churn": """

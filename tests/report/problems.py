@@ -10,9 +10,9 @@ from scipy.stats import beta
 from boundshift.report import collect_facts
 
 NAMES = {
-    "positive": "sick",
-    "negative": "healthy",
-    "unit": "patients",
+    "positive_name": "sick",
+    "negative_name": "healthy",
+    "case_name": "patients",
     "title": "Who has heart disease?",
 }
 # Ends a script, makes elements, ends a line of JavaScript, looks like a template.
@@ -65,7 +65,7 @@ def facts():
     return collect_facts(
         *rows(),
         test=rows(800, 90, seed=1),
-        names=NAMES,
+        **NAMES,
         old_threshold=0.0,
         model="Logistic regression",
         interval=(-1.2, -0.4),

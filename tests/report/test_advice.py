@@ -140,7 +140,7 @@ def test_nothing_is_compared_with_an_own_threshold_that_is_not_known():
         return 100 * fitted.predict_proba(rows)[:, 1]
 
     model = BoundShiftClassifier(hundred, cv="prefit").fit(X[::2], y[::2])
-    report = model.report(X[1::2], y[1::2], names=NAMES)
+    report = model.report(X[1::2], y[1::2], **NAMES)
     assert report.facts["old"]["threshold"] is None
     assert "own" not in repr(report)
     assert "model's own" not in report.html.split("<script")[0].replace("&#39;", "'")

@@ -32,7 +32,7 @@ def ill(rule=None, n=3000, separation=1.0, **settings):
 def told():
     model, X, y = ill()
     own = LABELS[np.argmax(model.predict_proba(X), axis=1)]
-    facts = model.report(X, y, names={"unit": "patients"}).facts
+    facts = model.report(X, y, case_name="patients").facts
     return facts, y, model.predict(X), own
 
 
@@ -134,7 +134,7 @@ def test_floors_are_judged_by_bounds(floor, state):
     assert (shown >= floor) == (state == "met")
     assert report.facts["goal"]["state"] == state
     assert repr(report).startswith(
-        f"Goal: find at least {100 * floor:g}% of rows of class tb. Class tb {state}: "
+        f"Goal: find at least {100 * floor:g}% of rows labelled tb. Class tb {state}: "
         f"{100 * (1 - missed / n):.1f}% on the test rows; in the long run at least "
         f"{np.floor(1000 * shown) / 10:.1f}% with 95% confidence in all floors together."
     )
@@ -159,8 +159,8 @@ def test_a_goal_that_is_not_proved_says_how_many_rows_would_prove_it():
     assert facts["goal"]["word"] == "Not proved"
     found = finding(facts, "rows")
     assert found["level"] == "caution"
-    assert found["title"] == "There are too few rows of class tb to prove the goal"
-    told = re.search(r"At this rate ([\d,]+) rows of class tb", found["text"])[1]
+    assert found["title"] == "There are too few rows labelled tb to prove the goal"
+    told = re.search(r"At this rate ([\d,]+) rows labelled tb", found["text"])[1]
     needed = next(
         m for m in range(n, 9**6)
         if clopper_pearson(np.ceil(m * missed / n), m, 0.05 / 3) <= 1 - floor
@@ -193,10 +193,10 @@ def test_rows_of_a_class_without_any_are_asked_for_first(rule):
     model, X, y = ill(rule, separation=4.0)
     here = y != "tb"
     facts = model.report(X[here], y[here]).facts
-    told = "Add rows of class tb first: no recall is known without them."
+    told = "Add rows labelled tb first: no recall is known without them."
     assert facts["diagnosis"]["next"] == told
     assert facts["diagnosis"]["answer"] == "improve it"
-    assert finding(facts, "rows")["title"] == "There are no rows of class tb"
+    assert finding(facts, "rows")["title"] == "There are no rows labelled tb"
     assert finding(facts, "change")["level"] == "caution"
     assert facts["classes"][2]["recall"] is None
     assert facts["classes"][2]["most_missed"] == 1.0
@@ -212,7 +212,7 @@ def test_rows_of_a_class_without_any_are_asked_for_first(rule):
     [
         ({"by": "age"}, "`by` must be left out in a report on 3 classes"),
         ({"prevalence": 0.1}, "`prevalence` must be left out"),
-        ({"names": {"positive": "sick"}}, "names.'positive'.` must be left out"),
+        ({"positive_name": "sick"}, "`positive_name` must be left out"),
         ({"confidence": 95}, "`confidence` must be between 0 and 1"),
         ({"y": ["cold", "mumps"]}, "`y` must hold labels of `fit`, .* got 'mumps'"),
         ({"y": ["cold"]}, "inconsistent numbers of samples"),

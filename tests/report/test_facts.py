@@ -140,7 +140,7 @@ def test_bounds_of_clusters_are_claimed_and_those_of_rows_are_not():
     known = collect_facts(*rows(), test=visits, details=RowDetails(cluster=cluster))
     t = known["boundary"]["threshold"]
     bounds = certify(*visits, t, cluster=cluster).error_bounds
-    assert "Averaged over 60 clusters of rows of class 1" in known["verdict"]["sentence"]
+    assert "Averaged over 60 clusters of rows labelled 1" in known["verdict"]["sentence"]
     told = f"at most {math.ceil(1000 * bounds[1]) / 10}% with 95% confidence."
     assert told in known["verdict"]["sentence"]
     assert known["verdict"]["status"] == "certified"
@@ -225,7 +225,7 @@ def test_rare_errors_are_counted_out_of_more_rows():
     test_scores[-3:] = -5.0
     verdict = collect_facts(y, s, test=(y, test_scores), old_threshold=0.0)["verdict"]
     assert verdict["sentence"].startswith(
-        "Out of 1,000 rows of class 1, the new threshold misses about 3, as the model's own "
+        "Out of 1,000 rows labelled 1, the new threshold misses about 3, as the model's own "
         "threshold does,"
     )
 
@@ -254,14 +254,14 @@ def test_enough_rows_are_those_that_prove_the_goal(recall, level):
     assert by_row["level"] == by_cluster["level"] == level
     if level == "caution":
         k = next(k for k in range(40, 999) if clopper_pearson(k, 10 * k, 0.05) <= 1 - recall)
-        told = re.search(r"At this rate ([\d,]+) rows of class 1", by_row["text"])[1]
+        told = re.search(r"At this rate ([\d,]+) rows labelled 1", by_row["text"])[1]
         assert int(told.replace(",", "")) == pytest.approx(10 * k, rel=0.02)
         assert by_cluster["text"].endswith("More clusters are needed to prove it.")
 
 
 def test_the_precision_of_a_few_flagged_rows_is_told_as_a_count():
     y, s = rows()
-    told = collect_facts(y, s, old_threshold=np.sort(s)[-3], names={"unit": "patients"})
+    told = collect_facts(y, s, old_threshold=np.sort(s)[-3], case_name="patients")
     hits = int(np.sum(y[np.argsort(s)[-2:]]))
     end = f" The model's own threshold flags 2 of the {len(y):,} rows, {hits} rightly."
     assert told["verdict"]["sentence"].endswith(end)
@@ -319,7 +319,6 @@ KNOWN = find_boundary(*rows())
         ({"test": rows(), "chosen_here": False}, "`chosen_here` must be True"),
         ({"chosen_here": False}, "`chosen_here` must be True"),
         ({"confidence": 95}, "`confidence` must be between 0 and 1"),
-        ({"names": {"colour": "red"}}, "`names` must have the keys"),
         ({"comparison": [{"g_mean": 1}]}, "`comparison` must be a list of mappings"),
         ({"scores": "maybe"}, "`scores` must be one of"),
         ({"details": RowDetails(groups={"a": ["b"]})}, "one value for each of 650 rows"),

@@ -21,7 +21,7 @@ from boundshift import (
     Metric,
     find_boundary,
 )
-from boundshift._words import read_names
+from boundshift._words import name_classes
 from boundshift.report import Report, collect_facts
 from boundshift.rules import Rule
 from tests.report.problems import NAMES, amounts, clopper_pearson, rows
@@ -44,7 +44,7 @@ def report_on(rule, test=(800, 90, 1), prevalence=None, **settings):
     y, s = rows()
     found = find_boundary(y, s, rule=rule, **settings)
     tested = rows(*test[:2], seed=test[2])
-    known = {"test": tested, "names": NAMES, "prevalence": prevalence, "old_threshold": 0.0}
+    known = {"test": tested, **NAMES, "prevalence": prevalence, "old_threshold": 0.0}
     return collect_facts(y, s, boundary=found, **known), tested
 
 
@@ -114,7 +114,7 @@ def test_the_headline_does_not_contradict_that_no_boundary_meets_the_floors():
     with pytest.warns(BoundaryWarning, match="No threshold meets all floors"):
         found = find_boundary(y, s, rule=Floors(recall=0.95, precision=0.9))
     sure = np.where(y == 1, 9.0, -9.0)[-60:]  # rows on which every floor is reached
-    goal = collect_facts(y[-60:], sure, boundary=found, chosen_here=False, names=NAMES)["goal"]
+    goal = collect_facts(y[-60:], sure, boundary=found, chosen_here=False, **NAMES)["goal"]
     assert (goal["state"], goal["word"]) == ("reached", "Not proved")
     assert "Reached" not in goal["sentence"]
     assert "On the rows that chose the threshold: no threshold meets" in goal["sentence"]
@@ -190,17 +190,23 @@ def test_what_may_be_chance_is_said_to_be(rule, word):
 @pytest.mark.parametrize(
     ("names", "phrases"),
     [
-        ({"positive": "churners", "unit": "customers"}, ("churners", "other customers")),
-        ({"positive": "Kündiger", "unit": "Kunden"}, ("Kündiger", "other Kunden")),
-        ({"positive": "sick"}, ("sick rows", "other rows")),
-        ({"positive": "people with flu"}, ("people with flu", "other rows")),
-        ({"positive": "previous"}, ("previous rows", "other rows")),
+        (("churners", "customers", None), ("churners", "other customers")),
+        (("who churn", "customers", None), ("customers who churn", "other customers")),
+        (("with a claim", "policies", None), ("policies with a claim", "other policies")),
+        (("ill patients", "patients", None), ("ill patients", "other patients")),
+        (("Kündiger", "Kunden", None), ("Kündiger", "other Kunden")),
+        (("sick", None, None), ("sick rows", "other rows")),
+        (("people with flu", None, None), ("people with flu", "other rows")),
+        (("previous", None, None), ("previous rows", "other rows")),
+        ((None, "customers", "churn"), ("customers with churn = 1", "customers with churn = 0")),
+        ((None, None, None), ("rows labelled 1", "rows labelled 0")),
     ],
 )
 def test_names_read_naturally(names, phrases):
-    told = read_names(names, (0, 1))
+    positive, cases, target = names
+    told = name_classes((0, 1), positive_name=positive, case_name=cases, target=target)
     assert (told.positives, told.negatives) == phrases
-    assert read_names(None, (b"0", b"1")).positives == "rows of class 1"
+    assert name_classes((b"0", b"1")).positives == "rows labelled 1"
 
 
 @pytest.mark.parametrize("rule", METRICS)

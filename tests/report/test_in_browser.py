@@ -40,7 +40,7 @@ def files(tmp_path_factory):
             s,
             boundary=find_boundary(y, s, rule=Cost(false_negative=20)),
             test=TEST,
-            names=NAMES,
+            **NAMES,
             details=RowDetails(probability=1 / (1 + np.exp(-TEST[1])), groups={"town": towns}),
             columns=[ColumnUse("id", "left out", "", "names", used=False)],
             shell="boundshift predict fit new.csv --threshold {threshold}",

@@ -48,7 +48,9 @@ def hostile():
             np.where(y == 1, HOSTILE, "b"),
             s,
             pos_label=HOSTILE,
-            names={"negative": HOSTILE, "title": HOSTILE, "unit": HOSTILE},
+            negative_name=HOSTILE,
+            title=HOSTILE,
+            case_name=HOSTILE,
             model=HOSTILE,
             comparison=[{"method": HOSTILE, HOSTILE: HOSTILE}],
         )

@@ -35,7 +35,7 @@ def test_groups_are_counted():
     y, s = tested = rows(800, 90, seed=1)
     towns = np.random.default_rng(5).choice(["Bonn", "Rome", None], len(y))
     details = RowDetails(groups={"town": towns, "same": np.zeros(len(y))})
-    known = collect_facts(*rows(), test=tested, details=details, names=NAMES)
+    known = collect_facts(*rows(), test=tested, details=details, **NAMES)
     assert [table["column"] for table in known["subgroups"]] == ["town"]
     table = known["subgroups"][0]["rows"]
     assert {row["level"] for row in table} == {"Bonn", "Rome", "(missing)"}
@@ -68,7 +68,7 @@ def test_a_lead_of_one_row_is_said():
         np.prod(recall_score(y, s > cut, average=None)) ** 0.5
         for cut in (boundary.threshold, above)
     )
-    known = collect_facts(y, s, boundary=boundary, comparison=methods, names=NAMES)
+    known = collect_facts(y, s, boundary=boundary, comparison=methods, **NAMES)
     assert known["comparison"]["lead"] == (
         f"By G-mean, ours is behind tuned: {ours:.3f} against {tuned:.3f}. "
         "Ours finds 0 more of 40 sick patients and flags 1 more of 60 healthy patients. On "
@@ -102,7 +102,7 @@ def shifted():
 
 def test_a_classifier_reports_on_rows_it_has_not_seen(shifted):
     model, X, y = shifted
-    report = model.report(X, y, names={"positive": "churners", "unit": "customers"})
+    report = model.report(X, y, positive_name="churners", case_name="customers")
     assert isinstance(report, Report)
     wrong = int(np.sum(model.predict(X)[y == 1] == 0))
     assert report.facts["certificate"]["wrong"][1] == wrong

@@ -22,7 +22,7 @@ def report_on(rule=None, details=None, **known):
     found = find_boundary(y, s, rule=rule, **chosen)
     test = known.pop("test", rows(800, 90, seed=1))
     known = {"old_threshold": 0.0} | known
-    return collect_facts(y, s, boundary=found, test=test, names=NAMES, details=details, **known)
+    return collect_facts(y, s, boundary=found, test=test, **NAMES, details=details, **known)
 
 
 def with_zone():

@@ -13,7 +13,7 @@ def draw(seed, n_samples=(400, 120)):
 
 
 def zone_of(scored, zone):
-    return collect_facts(*scored, names=NAMES, zone=zone)["zone"]
+    return collect_facts(*scored, **NAMES, zone=zone)["zone"]
 
 
 def test_both_sides_are_counted_row_by_row():
@@ -34,7 +34,7 @@ def test_both_sides_are_counted_row_by_row():
 
 
 def test_only_a_zone_that_is_given_is_on_the_page():
-    facts = collect_facts(*draw(0), names=NAMES, zone=find_zone(*draw(0), precision=0.6, npv=0.9))
+    facts = collect_facts(*draw(0), **NAMES, zone=find_zone(*draw(0), precision=0.6, npv=0.9))
     page = Report(facts).html
     assert "The unsure zone" in page
     assert all(side in page for side in facts["zone"]["sides"])

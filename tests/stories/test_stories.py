@@ -98,7 +98,7 @@ def test_a_german_export_of_windows_with_costs(judge, folder):
     features = ["Gesprächsminuten", "Tarif", "Beschwerden"]
     judged, said, told = judge(
         "kunden.csv", "Kündigung", "gekündigt", "--costs", "miss=15,alarm=1",
-        "--positive-name", "Kündiger", "--unit", "Kunden",
+        "--positive-name", "Kündiger", "--case-name", "Kunden",
         name="kunden", separator=";", features=features,
     )  # fmt: skip
     assert "kunden.csv is not UTF-8 text and is read as cp1252" in told
@@ -133,8 +133,8 @@ def test_an_excel_file_with_two_sheets_and_a_title(run, judge, folder):
     left = f"{int(np.sum(~judged.known))} rows with the label 'not inspected' are left out"
     assert left in told
     check_page(
-        folder, "machines", judged, said, told, "rows of class broken", "rows of class fine",
-        "rows", columns=features, groups=["site"], notes=[left],
+        folder, "machines", judged, said, told, "rows with state = broken",
+        "rows with state = fine", "rows", columns=features, groups=["site"], notes=[left],
     )  # fmt: skip
 
 
@@ -145,7 +145,7 @@ def test_a_call_list_with_names(run, judge):
     )
     flagged = int(np.sum(judged.s > judged.threshold))
     assert f"{percent(flagged, sum(judged.n))} on the test rows" in said
-    assert judged.verdict("rows of class True", "rows of class False", "rows") in said
+    assert judged.verdict("rows with gives = True", "rows with gives = False", "rows") in said
     call = run("predict", "donors", "next_week.csv", "--top", "50", "--out", "call.csv")
     assert "50 rows, 50 of them flagged as True, written to call.csv." in call.stderr
     run("predict", "donors", "next_week.csv", "--out", "week.csv")
@@ -157,12 +157,12 @@ def test_a_call_list_with_names(run, judge):
 def test_a_floor_of_ninety_percent(judge, folder):
     features = ["age", "marker", "sex"]
     judged, said, told = judge(
-        "clinic.csv", "ill", "yes", "--recall-floor", "90%", "--unit", "patients",
+        "clinic.csv", "ill", "yes", "--recall-floor", "90%", "--case-name", "patients",
         name="clinic", features=features,
     )  # fmt: skip
-    positives = "patients of class yes"
+    positives = "patients with ill = yes"
     check_page(
-        folder, "clinic", judged, said, told, positives, "patients of class no", "patients",
+        folder, "clinic", judged, said, told, positives, "patients with ill = no", "patients",
         columns=features, groups=["sex"], goal=[judged.recall_goal(0.9, positives)],
         keeps=lambda u, v: 1 - v / judged.n[1] >= 0.9, alone=judged.g_mean_alone(0.9),
         notes=[judged.held_out(), *judged.unproved(0.9, positives)],
@@ -182,4 +182,4 @@ def test_three_models_compared(judge):
     others = re.findall(r"(?:forest|boosting|regression) 0\.\d+ \S+ \S+ \S+ (0\.\d+)", said)
     assert len(others) == 3
     assert float(found[1]) == min(map(float, others))
-    assert judged.verdict("rows of class yes", "rows of class no", "rows") in said
+    assert judged.verdict("rows with ill = yes", "rows with ill = no", "rows") in said

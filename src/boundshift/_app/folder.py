@@ -167,14 +167,15 @@ def read_folder(folder: Path) -> Folder:
 def report_facts(
     fitted: FittedTable,
     out: str | Path,
-    names: Mapping[str, object] | None = None,
+    names: Mapping[str, Any] | None = None,
     *,
     zone: Zone | None = None,
 ) -> dict[str, Any]:
     """Return the facts of the report of a fit.
 
     `out` is the folder that will hold the model, for the lines that show how to use it; `names`
-    are as in :func:`boundshift.report.collect_facts`; `zone` was found on the test rows.
+    are what things are called, as in :func:`boundshift.report.collect_facts`; `zone` was found on
+    the test rows.
     """
     from boundshift.report import ColumnUse, collect_facts
 
@@ -190,7 +191,7 @@ def report_facts(
         confidence=fitted.certificate.confidence,
         interval=fitted.interval,
         model=fitted.name,
-        names={"title": f"Predicting {fitted.target}", **(names or {})},
+        **{"title": f"Predicting {fitted.target}", "target": fitted.target, **(names or {})},
         details=fitted.details,
         columns=[
             ColumnUse(name, kind, known[name].missing, why, known[name].reason is None)

@@ -79,8 +79,8 @@ HELP = {
     "test": "Rows used for nothing else, with the same columns; they certify the verdict.",
     "test_share": "Set this share of the rows apart as such a test.",
     # What is written
-    "unit": "What a row is, in the plural: patients, loans.",
-    "positive_name": "What the positive class is called.",
+    "case_name": "What a row is, in the plural: customers, patients.",
+    "positive_name": "What the positive class is called: 'who churn', 'ill' or 'churners'.",
     "negative_name": "What the negative class is called.",
     "title": "Title of the page.",
     "certify": "Add the certificate to the JSON.",
@@ -126,15 +126,14 @@ def option(
 class Called:
     """What rows and classes are called in a report."""
 
-    unit: str | None = None
+    case_name: str | None = None
     positive_name: str | None = None
     negative_name: str | None = None
     title: str | None = None
 
-    def names(self) -> dict[str, str]:
+    def names(self) -> dict[str, Any]:
         """Return the names as a report takes them."""
-        known = {name.removesuffix("_name"): said for name, said in vars(self).items()}
-        return {name: said for name, said in known.items() if said is not None}
+        return {name: said for name, said in vars(self).items() if said is not None}
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,15 @@ from boundshift._guarantees.certificate import Certificate, CertificateStatus
 from boundshift._status import QUIET
 from boundshift._typing import FloatArray, IndexArray
 from boundshift._validation import as_labels
-from boundshift._words import Sentence, at_most, claim, join_words, percent, sentence
+from boundshift._words import (
+    Sentence,
+    at_most,
+    claim,
+    join_words,
+    name_label,
+    percent,
+    sentence,
+)
 from boundshift.exceptions import InvalidInputError
 from boundshift.models._decision import certify_rows
 from boundshift.models._scoring import find_winner
@@ -60,7 +68,7 @@ class ClassEvidence:
     matrix: IndexArray
     own_matrix: IndexArray  # by the model's own decisions
     names: list[str]  # of the rows of each class
-    unit: str
+    cases: str
     confidence: float
     doubt: Doubt | None
     state: State  # compared with the model's own decisions
@@ -94,7 +102,9 @@ def class_facts(
     X: Any,
     y: ArrayLike,
     *,
-    names: Mapping[str, object] | None,
+    case_name: str | None,
+    title: str | None,
+    target: str | None,
     confidence: float,
     doubt: Doubt | None,
     others: Mapping[str, Any],
@@ -104,15 +114,15 @@ def class_facts(
     `others` are arguments for two classes, which must be None.
     """
     n_classes = len(classifier.classes_)
-    given = dict(names or {})
     passed = [name for name, value in others.items() if value is not None]
-    passed += [f"names[{key!r}]" for key in given if key not in ("unit", "title")]
     if passed:
         raise InvalidInputError(
             f"`{passed[0]}` must be left out in a report on {n_classes} classes, got one. It is "
             "for two classes: fit one class against the rest to use it."
         )
-    evidence = gather_classes(classifier, X, y, confidence, doubt, str(given.get("unit", "rows")))
+    evidence = gather_classes(
+        classifier, X, y, confidence, doubt, cases=case_name or "rows", target=target
+    )
     goal = _judge_goal(evidence)
     statuses = {pair.status: pair.message for pair in classifier.boundaries_.values()}
     messages = [message for status, message in statuses.items() if status not in QUIET]
@@ -120,8 +130,8 @@ def class_facts(
         "kind": "classes",
         "version": __version__,
         "names": {
-            "unit": evidence.unit,
-            "title": given.get("title", f"Telling {n_classes} classes apart"),
+            "cases": evidence.cases,
+            "title": title or f"Telling {n_classes} classes apart",
         },
         "confidence": confidence,
         "n": evidence.matrix.sum(),
@@ -139,7 +149,14 @@ def class_facts(
 
 
 def gather_classes(
-    classifier: Any, X: Any, y: ArrayLike, confidence: float, doubt: Doubt | None, unit: str
+    classifier: Any,
+    X: Any,
+    y: ArrayLike,
+    confidence: float,
+    doubt: Doubt | None,
+    *,
+    cases: str,
+    target: str | None,
 ) -> ClassEvidence:
     """Count decisions on rows of many classes, and bound the share missed of each."""
     labels = classifier.classes_.tolist()
@@ -166,8 +183,8 @@ def gather_classes(
         rule=rule,
         matrix=matrix,
         own_matrix=own_matrix,
-        names=[f"{unit} of class {label}" for label in labels],
-        unit=unit,
+        names=[name_label(label, cases, target) for label in labels],
+        cases=cases,
         confidence=confidence,
         doubt=doubt,
         state=state,
@@ -315,7 +332,7 @@ def _verdict_facts(evidence: ClassEvidence) -> dict[str, Any]:
     )
     change = "as before" if missed == old else f"instead of {old}"
     text = (
-        f"The weakest class is {certificate.labels[k]}: out of 100 {evidence.unit}, {missed} are "
+        f"The weakest class is {certificate.labels[k]}: out of 100 {evidence.cases}, {missed} are "
         f"missed {change}"
     )
     if not certificate.certified:
@@ -438,7 +455,7 @@ def _precision_finding(evidence: ClassEvidence) -> Finding | None:
     k = int(np.argmin(np.where(called > 0, right / np.maximum(called, 1), 1.0)))
     if 2 * right[k] >= called[k]:
         return None
-    name = f"{evidence.unit} called class {evidence.certificate.labels[k]}"
+    name = f"{evidence.cases} called class {evidence.certificate.labels[k]}"
     text = f"Of {called[k]:,} {name}, {right[k]:,} belong to it."
     return Finding("precision", "caution", f"Most {name} belong to another", text)
 

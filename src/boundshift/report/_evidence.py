@@ -31,7 +31,7 @@ from boundshift._validation import (
     own_cost,
 )
 from boundshift._view import assume_own_threshold, read_sample, settle_boundary
-from boundshift._words import Names, read_names
+from boundshift._words import Names, column_name, name_classes
 from boundshift.exceptions import InvalidInputError
 
 MOST_LEVELS = 12
@@ -104,13 +104,29 @@ class RowDetails:
 
 @dataclass(frozen=True)
 class ColumnUse:
-    """How a column of a table was used: what it was read as, its missing values, and why."""
+    """How a column of a table was used.
+
+    Parameters
+    ----------
+    name, read_as, missing, why : str
+        The column, what it was read as, its missing values, and the reason for its use.
+    used : bool, default=True
+        Whether the model learned from it.
+    suspicion : str, default=""
+        A sentence with the evidence that the column may give the target away: that it is known
+        only after the outcome. Empty if there is none.
+    importance : (mean, low, high), default=None
+        By how much the goal's measure gets worse if the column is shuffled on the test rows,
+        with an interval. Greater is more important.
+    """
 
     name: str
     read_as: str
     missing: str
     why: str
     used: bool = True
+    suspicion: str = ""
+    importance: tuple[float, float, float] | None = None
 
 
 Measure = Callable[[FloatArray, FloatArray], FloatArray]
@@ -239,7 +255,7 @@ def gather_evidence(
     test: tuple[ArrayLike, ArrayLike] | None = None,
     scores: Origin = "held-out",
     confidence: float = 0.95,
-    names: Mapping[str, object] | None = None,
+    names: Mapping[str, str | None] | None = None,
     interval: tuple[float, float] | None = None,
     chosen_here: bool = True,
     prevalence: float | None = None,
@@ -247,7 +263,10 @@ def gather_evidence(
     doubt: Doubt | None = None,
     zone: Zone | None = None,
 ) -> Evidence:
-    """Return what labelled scores show; arguments are those of `collect_facts`."""
+    """Return what labelled scores show; arguments are those of `collect_facts`.
+
+    `names` are the arguments of `name_classes`.
+    """
     as_choice("scores", scores, ("held-out", "out-of-fold", "training"))
     confidence = as_share("confidence", confidence)
     if not chosen_here and (boundary is None or test is not None):
@@ -255,6 +274,7 @@ def gather_evidence(
             "`chosen_here` must be True where `test` is given or no boundary is, got False. "
             "Pass the test rows as y_true and y_score, with the boundary."
         )
+    target = column_name(y_true)
     boundary, sample = settle_boundary(y_true, y_score, boundary, pos_label=pos_label)
     own = _read_own_threshold(old_threshold, sample)
     # The rows of the verdict, which judge the boundary.
@@ -298,7 +318,7 @@ def gather_evidence(
     first, second = joint.error_bounds
     return Evidence(
         boundary=boundary,
-        names=read_names(names, boundary.labels),
+        names=name_classes(boundary.labels, **{"target": target, **(names or {})}),
         confidence=confidence,
         sample=sample,
         scores=score_of_row,

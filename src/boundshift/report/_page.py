@@ -76,7 +76,11 @@ def collect_facts(
     comparison: Iterable[Mapping[str, Any]] | None = None,
     confidence: float = 0.95,
     model: str | None = None,
-    names: Mapping[str, object] | None = None,
+    case_name: str | None = None,
+    positive_name: str | None = None,
+    negative_name: str | None = None,
+    title: str | None = None,
+    target: str | None = None,
     interval: tuple[float, float] | None = None,
     chosen_here: bool = True,
     prevalence: float | None = None,
@@ -113,9 +117,18 @@ def collect_facts(
         Of every certified claim, between 0 and 1.
     model : str, default=None
         What the model is called.
-    names : mapping, default=None
-        What things are called: "positive" and "negative" ("sick", "healthy"), "unit"
-        ("patients"), "title". Missing names are made from the labels.
+    case_name : str, default=None
+        What a row is, in the plural: "customers". None says "rows".
+    positive_name : str, default=None
+        What the positive class is called: an adjective ("sick"), a relative clause ("who churn"),
+        or a noun in the plural ("churners", "ill patients"). None uses `target` and the label, as
+        in "customers with churn = yes".
+    negative_name : str, default=None
+        The same for the negative class; with a `positive_name`, None says "other customers".
+    title : str, default=None
+        Title of the page.
+    target : str, default=None
+        Name of the column of labels; None takes that of `y_true`, if it has one.
     interval : pair of float, default=None
         What :func:`~boundshift.threshold_interval` returned.
     chosen_here : bool, default=True
@@ -155,7 +168,7 @@ def collect_facts(
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], [500, 50])
     >>> scores = [rng.normal(3 * y - 2, 1) for _ in range(2)]
-    >>> facts = collect_facts(y, scores[0], test=(y, scores[1]), names={"positive": "sick"})
+    >>> facts = collect_facts(y, scores[0], test=(y, scores[1]), positive_name="sick")
     >>> print(facts["verdict"]["sentence"])
     Out of 100 sick rows, the new threshold misses about 8, in the long run at most 17.4% with 95%
     confidence. Out of 1,000 rows, 91 of them sick rows, it flags ...
@@ -169,7 +182,7 @@ def collect_facts(
         test=test,
         scores=scores,
         confidence=confidence,
-        names=names,
+        names=_given_names(case_name, positive_name, negative_name, title, target),
         interval=interval,
         chosen_here=chosen_here,
         prevalence=prevalence,
@@ -217,6 +230,24 @@ def collect_facts(
         **panels(evidence),
     }
     return dict(_plain(facts))
+
+
+def _given_names(
+    case_name: str | None,
+    positive_name: str | None,
+    negative_name: str | None,
+    title: str | None,
+    target: str | None,
+) -> dict[str, str | None]:
+    """Return the names that were given, as `name_classes` takes them."""
+    given = {
+        "case_name": case_name,
+        "positive_name": positive_name,
+        "negative_name": negative_name,
+        "title": title,
+        "target": target,
+    }
+    return {key: name for key, name in given.items() if name}
 
 
 def _certificate_facts(evidence: Evidence) -> dict[str, Any]:
@@ -385,7 +416,7 @@ class Report:
     Examples
     --------
     >>> from boundshift.report import Report, collect_facts
-    >>> facts = collect_facts([0, 0, 0, 1, 1], [0, 1, 2, 4, 5], names={"title": "<b>"})
+    >>> facts = collect_facts([0, 0, 0, 1, 1], [0, 1, 2, 4, 5], title="<b>")
     >>> "<title>&lt;b&gt;</title>" in Report(facts).html
     True
     """
@@ -446,7 +477,11 @@ def report_classifier(
     X: Any,
     y: ArrayLike,
     *,
-    names: Mapping[str, object] | None = None,
+    case_name: str | None = None,
+    positive_name: str | None = None,
+    negative_name: str | None = None,
+    title: str | None = None,
+    target: str | None = None,
     confidence: float = 0.95,
     prevalence: float | None = None,
     by: str | Sequence[str] | None = None,
@@ -461,9 +496,24 @@ def report_classifier(
     doubt = Doubt(nominal, "Report on other rows.") if nominal else None
     model = _model_name(classifier.estimator_)
     if len(classifier.classes_) > 2:
-        others = {"prevalence": prevalence, "by": by, "row_cost": row_cost, "cluster": cluster}
+        others = {
+            "positive_name": positive_name,
+            "negative_name": negative_name,
+            "prevalence": prevalence,
+            "by": by,
+            "row_cost": row_cost,
+            "cluster": cluster,
+        }
         facts = class_facts(
-            classifier, X, y, names=names, confidence=confidence, doubt=doubt, others=others
+            classifier,
+            X,
+            y,
+            case_name=case_name,
+            title=title,
+            target=target,
+            confidence=confidence,
+            doubt=doubt,
+            others=others,
         )
         return Report(_plain({"model": model, **facts}))
     boundary = classifier.boundary_
@@ -480,7 +530,11 @@ def report_classifier(
         chosen_here=False,
         confidence=confidence,
         model=model,
-        names=names,
+        case_name=case_name,
+        positive_name=positive_name,
+        negative_name=negative_name,
+        title=title,
+        target=target,
         prevalence=prevalence,
         details=RowDetails(
             probability=own_probability(classifier, X),

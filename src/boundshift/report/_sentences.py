@@ -143,8 +143,8 @@ def floor_wish(item: Floor, names: Names) -> str:
         "recall": f"find at least {share} of {names.positives} (recall)",
         "specificity": f"leave at least {share} of {names.negatives} unflagged (specificity)",
         "precision": f"be right in at least {share} of the alarms (precision)",
-        "npv": f"be right in at least {share} of {names.unit} that are not flagged (npv)",
-        "flagged": f"flag {share} of {names.unit} (capacity)",
+        "npv": f"be right in at least {share} of {names.cases} that are not flagged (npv)",
+        "flagged": f"flag {share} of {names.cases} (capacity)",
     }[item.name]
 
 
@@ -365,7 +365,7 @@ def _say_alarms(verdict: Verdict, evidence: Evidence) -> list[Sentence]:
     alarms = round(base * now.flagged)
     right = min(alarms, round(base * now.hits))
     flagged = f"{alarms:,}" if now.flagged else "none"
-    start = f"Out of {base:,} {names.unit}, {round(base * share):,} of them {names.positives},"
+    start = f"Out of {base:,} {names.cases}, {round(base * share):,} of them {names.positives},"
     if evidence.is_clustered:
         start = f"Counted by row, {lower(start)}"
     text = f"{start} it flags {flagged}"
@@ -929,8 +929,8 @@ def zone_facts(zone: Zone, evidence: Evidence) -> dict[str, Any]:
         limits.append(f"above {number(zone.high)} are called {names.positive}")
     text = "There are too few rows to decide safely. "
     if limits:
-        text = f"{capitalise(names.unit)} with a score {' and '.join(limits)}. "
-    person = f"A person must decide {percent(between)} of {names.unit}."
+        text = f"{capitalise(names.cases)} with a score {' and '.join(limits)}. "
+    person = f"A person must decide {percent(between)} of {names.cases}."
     if zone.low == zone.high:
         person = "No person is needed: one threshold keeps both guarantees."
     return {

@@ -49,7 +49,7 @@ def fit(
     by: Annotated[list[str] | None, option("by", advanced=True)] = None,
     cluster: Annotated[str | None, option("cluster", advanced=True)] = None,
     zone: Annotated[str | None, option("zone", advanced=True)] = None,
-    unit: Annotated[str | None, option("unit", advanced=True)] = None,
+    case_name: Annotated[str | None, option("case_name", advanced=True)] = None,
     positive_name: Annotated[str | None, option("positive_name", advanced=True)] = None,
     negative_name: Annotated[str | None, option("negative_name", advanced=True)] = None,
     title: Annotated[str | None, option("title", advanced=True)] = None,
@@ -90,7 +90,7 @@ def fit(
         reading = Reading(encoding, sheet, header_row)
         check_folder(out, force)
         allowed = read_zone_errors(zone)
-        names = Called(unit, positive_name, negative_name, title).names()
+        names = Called(case_name, positive_name, negative_name, title).names()
         frame = read_frame(file, reading=reading)
         by_curve, by_rule = goal.claims(len(frame))
         fitted = fit_table(

@@ -27,7 +27,7 @@ _OF_IDS = (
 @command(
     "boundshift report scores.csv --score risk --label ill --positive yes --test-share 0.5",
     "boundshift report validation.csv --test test.csv --score p --label y --out p.html",
-    "boundshift report scores.csv --score p --label ill --positive-name sick --unit patients",
+    "boundshift report scores.csv --score p --label ill --positive-name sick --case-name patients",
 )
 def report(
     file: Annotated[Path, argument("file")],
@@ -49,7 +49,7 @@ def report(
     then: Annotated[str | None, option("then")] = None,
     prevalence: Annotated[float | None, option("prevalence")] = None,
     confidence: Annotated[float, option("confidence")] = 0.95,
-    unit: Annotated[str | None, option("unit")] = None,
+    case_name: Annotated[str | None, option("case_name")] = None,
     positive_name: Annotated[str | None, option("positive_name")] = None,
     negative_name: Annotated[str | None, option("negative_name")] = None,
     title: Annotated[str | None, option("title")] = None,
@@ -139,7 +139,8 @@ def report(
             test=None if judging is rows else counted.to_rows(),
             scores=scores,
             confidence=confidence,
-            names=Called(unit, positive_name, negative_name, title).names(),
+            target=label,
+            **Called(case_name, positive_name, negative_name, title).names(),
             # Resampled rows would ignore that rows of one id are alike.
             interval=None if ids else resampled_interval(sample, by_curve, by_rule, "auto"),
             details=RowDetails(

@@ -58,7 +58,7 @@
     const called = Math.round(rows * rates.flagged);
     report.go(fits);
     const right = rates.precision === null ? "" : `, ${percent(rates.precision)} of them rightly`;
-    return `This calls about ${called.toLocaleString("en")} of ${rows.toLocaleString("en")} ${data.unit}${right}, and finds ` +
+    return `This calls about ${called.toLocaleString("en")} of ${rows.toLocaleString("en")} ${data.cases}${right}, and finds ` +
       `${percent(1 - rates.missed)} of ${data.positives}` +
       `${claim(`at most ${atMost(claims.flagged)} are called`)}` +
       (data.top ? ` For the best ${people} of a file: ${data.top.replace("{top}", String(people))}` : "");
