@@ -26,11 +26,13 @@ from boundshift import (
     estimate_prevalence,
     find_boundaries,
     find_boundary,
+    find_zone,
     streaming,
 )
 from boundshift.curves import ClopperPearson, as_curve
 from boundshift.metrics import metrics_at
 from boundshift.rules import Sum, as_rule
+from boundshift.streaming import Tally
 
 N = 60
 Y = np.tile([0, 0, 1], 20)
@@ -38,6 +40,8 @@ S = np.arange(60) / 60
 WORDS = np.array(["good", "bad"])[Y]
 Y10 = np.repeat([0, 1], [6, 4])
 S10 = np.arange(10.0)
+TALLY = Tally.of([(Y, S)])
+WEIGHTED_TALLY = Tally.of([(Y, S, S + 1.0)])
 COSTS = [[0.0, 1.0, 4.0], [5.0, 0.0, 3.0], [50.0, 10.0, 0.0]]
 ABC = ("a", "b", "c")
 FITTED = find_boundary([0, 0, 0, 1, 1], [0.1, 0.7, 1.3, 4.1, 5.7])
@@ -230,6 +234,17 @@ WRONG = {
         lambda: streaming.tally_sql("y", "s", "t", dialect="sybase"),
         "`dialect` must be one of",
     ),
+    "a tally as rows": (
+        lambda: find_boundary(TALLY),
+        r"must be the labels of rows, got a Tally. Call its own method: tally.find_boundary(...).",
+    ),
+    "a tally to certify": (lambda: certify(TALLY, 0.5), "tally.certify(...)"),
+    "a tally for a zone": (lambda: find_zone(TALLY), "tally.find_zone(...)"),
+    "a tally for metrics": (lambda: metrics_at(TALLY, 0.5), "tally.metrics_at(...)"),
+    "a tally to scan": (lambda: streaming.scan_boundary(TALLY), "tally.find_boundary()"),
+    "weights for a certificate": (lambda: WEIGHTED_TALLY.certify(0.5), "must have no weights"),
+    "weights for a zone": (lambda: WEIGHTED_TALLY.find_zone(), "must have no weights"),
+    "a tally of one class": (lambda: Tally.of([(Y * 0, S)]).find_boundary(), "must hold two class"),
     "words in passes": (lambda: streaming.scan_certificate([(WORDS, S)], 0.5), "must name the"),
     "a threshold in words": (lambda: certify(Y, S, "0.5"), "`threshold` must be"),
     "a threshold of money": (lambda: certify(Y, S, Decimal("0.5")), "`threshold` must be"),

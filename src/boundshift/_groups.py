@@ -21,7 +21,14 @@ from boundshift._scores import Scale, Scores, ScoreSample
 from boundshift._search import ErrorsAt, Found, Gaps, best_of_gaps, minimum_on_line
 from boundshift._status import Status
 from boundshift._typing import FloatArray
-from boundshift._validation import as_column, as_known_scores, as_positive, as_rows, count_missing
+from boundshift._validation import (
+    as_column,
+    as_known_scores,
+    as_positive,
+    as_rows,
+    count_missing,
+    name_remedy,
+)
 from boundshift.curves import CountCurve, ErrorCurve, SupportRadius
 from boundshift.curves._base import Claim, ConfidenceCurve, PairCurve
 from boundshift.curves._smooth import shrunk
@@ -148,6 +155,7 @@ class GroupBoundaries(Record, Mapping[Any, Boundary]):
         return group_expression(column, by, thresholds, common.threshold, common.labels, dialect)
 
 
+@name_remedy()
 def find_boundaries(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -294,7 +302,7 @@ def _warn_of_groups(boundaries: dict[object, Boundary]) -> None:
             f"The boundaries of {len(doubtful)} of {len(boundaries)} groups need a second look. "
             f"The first is {first!r}: {boundaries[first].message}",
             BoundaryWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

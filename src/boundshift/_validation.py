@@ -63,17 +63,28 @@ def as_object(
 
 
 def name_remedy(**remedies: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
-    """Return a decorator for functions whose arguments other libraries call by other names."""
+    """Return a decorator for functions of rows, which names the remedy for likely mistakes.
+
+    Other libraries call some arguments by other names. An object that has counted rows, such as a
+    tally, has a method of the same name.
+    """
 
     def decorate(function: Callable[_P, _T]) -> Callable[_P, _T]:
+        called = function.__name__
+
         @wraps(function)
         def checked(*args: _P.args, **kwargs: _P.kwargs) -> _T:
             for name, remedy in remedies.items():
                 if name in kwargs:
                     raise InvalidInputError(
-                        f"`{name}` is no argument of {function.__name__}, but it is "
-                        f"{kwargs[name]!r}. {remedy}"
+                        f"`{name}` is no argument of {called}, but it is {kwargs[name]!r}. {remedy}"
                     )
+            if args and hasattr(args[0], called):
+                kind = type(args[0]).__name__
+                raise InvalidInputError(
+                    f"`y_true` of {called} must be the labels of rows, got a {kind}. Call its own "
+                    f"method: {kind.lower()}.{called}(...)."
+                )
             return function(*args, **kwargs)
 
         return checked

@@ -13,7 +13,7 @@ from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample, check_finite
 from boundshift._search import gap_edges
 from boundshift._typing import FloatArray
-from boundshift._validation import as_labels, as_real_column, check_labels
+from boundshift._validation import as_labels, as_real_column, check_labels, name_remedy
 from boundshift._words import METRIC_TITLES
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import MCC, Cost, FBeta, GMean, Kappa, Rule, Sum
@@ -117,6 +117,7 @@ def _labels(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[np.generic], 
     return truth, predicted
 
 
+@name_remedy()
 def metrics_at(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -180,19 +181,31 @@ def metrics_at(
     >>> metrics_at(y, s, boundary)["balanced_accuracy"].round(2).tolist()
     [0.83]
     """
-    costs, share = settle_costs(costs, as_prevalence(prevalence))
     if isinstance(thresholds, Boundary):
         _, pos_label = read_threshold(thresholds, pos_label, y_true)
     sample = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=False)
+    at = read_thresholds(sample, thresholds)
+    return metrics_of_sample(sample, at, prevalence, costs)
+
+
+def read_thresholds(sample: ScoreSample, thresholds: ArrayLike | Boundary | None) -> FloatArray:
+    """Return thresholds as an array: if none are given, one in every gap between two scores."""
+    if thresholds is None:
+        edges = gap_edges(sample)
+        return np.asarray(edges[:-1] + np.diff(edges) / 2)
     if isinstance(thresholds, Boundary):
         thresholds._check_sample_scale(sample)
         thresholds = thresholds.threshold
-    if thresholds is None:
-        edges = gap_edges(sample)
-        at = edges[:-1] + np.diff(edges) / 2
-    else:
-        at = as_real_column("thresholds", np.atleast_1d(thresholds), "Leave it out for every cut.")
-        check_finite(at, "thresholds")
+    at = as_real_column("thresholds", np.atleast_1d(thresholds), "Leave it out for every cut.")
+    check_finite(at, "thresholds")
+    return at
+
+
+def metrics_of_sample(
+    sample: ScoreSample, at: FloatArray, prevalence: float | None, costs: Cost | None
+) -> dict[str, FloatArray]:
+    """Return the thresholds and every metric at each; arguments as in `metrics_at`."""
+    costs, share = settle_costs(costs, as_prevalence(prevalence))
     odds = None
     if sample.are_probabilities():
         inside = (at >= 0.0) & (at < 1.0)

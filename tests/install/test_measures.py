@@ -2,7 +2,7 @@
 
 from tests.install.measures import ROOT, long_functions, measure
 
-MOST_TOKENS = 172_000
+MOST_TOKENS = 174_500
 MOST_TOKENS_IN_TESTS = 215_000
 MOST_PARALLEL_PER_1000_LINES = 3.0
 MOST_ANY = 795

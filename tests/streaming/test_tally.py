@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 import sqlglot
 
-from boundshift import InvalidInputError, certify, find_boundary, streaming
-from boundshift.rules import Floors
+from boundshift import InvalidInputError, certify, find_boundary, find_zone, metrics_at, streaming
+from boundshift.rules import Cost, Floors
 from boundshift.streaming import Tally, tally_sql
 from boundshift.streaming._bins import bins_of, edges_of
 from boundshift.streaming._sql import DIALECTS
@@ -51,8 +51,9 @@ def test_the_resolution_is_never_exceeded(kind, curve):
     for seed in range(3):
         y, s = draw(seed=seed, kind=kind)
         expected = find_boundary(y, s, curve=curve).threshold
-        for data in ([(y, s)], Tally.of([(y, s)])):
-            found = streaming.scan_boundary(data, curve=curve)
+        by_scan = streaming.scan_boundary([(y, s)], curve=curve)
+        by_tally = Tally.of([(y, s)]).find_boundary(curve=curve)
+        for found in (by_scan, by_tally):
             assert abs(found.threshold - expected) <= found.resolution + 1e-12 * abs(expected)
             flagged = s > found.threshold
             assert found.wrong == (np.sum(flagged & (y == 0)), np.sum(~flagged & (y == 1)))
@@ -81,8 +82,8 @@ def test_tallies_of_days_add_up_to_that_of_all_days():
     total = days[0] + days[1] + days[2]
     whole = Tally.of([(y, s)])
     assert total.n_rows == whole.n_rows
-    one = streaming.scan_boundary(total)
-    other = streaming.scan_boundary(whole)
+    one = total.find_boundary()
+    other = whole.find_boundary()
     assert abs(one.threshold - other.threshold) <= one.resolution + other.resolution
 
 
@@ -92,30 +93,64 @@ def test_a_stored_tally_is_the_same(tmp_path):
     tally.to_parquet(tmp_path / "tally.parquet")
     read = Tally.from_parquet(tmp_path / "tally.parquet")
     assert repr(read) == repr(tally)
-    found = streaming.scan_boundary(read, pos_label="ill")
-    assert found == streaming.scan_boundary(tally, pos_label="ill")
+    found = read.find_boundary(pos_label="ill")
+    assert found == tally.find_boundary(pos_label="ill")
     assert Tally.from_frame(pl.from_arrow(tally.to_arrow())).n_rows == tally.n_rows
 
 
 def test_another_tally_is_certified_at_the_threshold_of_the_first():
     first = Tally.of([draw(50_000)])
-    boundary = streaming.scan_boundary(first)
+    boundary = first.find_boundary()
     y, s = draw(50_000, seed=1)
-    found = streaming.scan_certificate(Tally.of([(y, s)]), boundary)
+    found = Tally.of([(y, s)]).certify(boundary)
     assert found.wrong == certify(y, s, boundary.threshold).wrong
 
 
 def test_a_threshold_inside_a_bin_is_refused_unless_it_was_counted_there():
     y, s = draw(50_000)
     with pytest.raises(InvalidInputError, match=r"inside one with .* Tally\.of\(\.\.\., at="):
-        streaming.scan_certificate(Tally.of([(y, s)]), 1.2345678)
-    found = streaming.scan_certificate(Tally.of([(y, s)], at=[1.2345678]), 1.2345678)
+        Tally.of([(y, s)]).certify(1.2345678)
+    found = Tally.of([(y, s)], at=[1.2345678]).certify(1.2345678)
     assert found.wrong == certify(y, s, 1.2345678).wrong
+
+
+@pytest.mark.parametrize("kind", SCORES)
+def test_metrics_of_a_tally_are_those_of_its_rows(kind):
+    y, s = draw(kind=kind)
+    thresholds = np.quantile(s, [0.1, 0.5, 0.9, 0.99])
+    settings = {"prevalence": 0.02, "costs": Cost(false_negative=20)}
+    found = Tally.of([(y, s)], at=thresholds).metrics_at(thresholds, **settings)
+    expected = metrics_at(y, s, thresholds, **settings)
+    assert found.keys() == expected.keys()
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name], values, rtol=1e-12, err_msg=name)
+
+
+def test_metrics_between_all_bins_are_those_of_rows_at_these_thresholds():
+    y, s = draw(kind="probabilities")
+    found = Tally.of([(y, s)]).metrics_at()
+    expected = metrics_at(y, s, found["threshold"])
+    np.testing.assert_allclose(found["net_benefit"], expected["net_benefit"], rtol=1e-12)
+    assert len(found["threshold"]) > 1000
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SCORES if kind != "offset"])
+def test_a_zone_of_a_tally_is_at_most_a_bin_wider_on_each_side(kind):
+    y, s = draw(kind=kind)
+    found = Tally.of([(y, s)]).find_zone((0.02, 0.02))
+    expected = find_zone(y, s, (0.02, 0.02))
+    assert expected.status == "zone"
+    assert found.low <= expected.low
+    assert found.high >= expected.high
+    for first, last in ((found.low, expected.low), (expected.high, found.high)):
+        assert len(np.unique(bins_of(s[(s > first) & (s <= last)]))) <= 1
+    is_unsure = (s > found.low) & (s <= found.high)
+    assert found.unsure == pytest.approx([np.mean(is_unsure[y == label]) for label in (0, 1)])
 
 
 def test_floors_on_a_tally_are_guaranteed_between_bins():
     y, s = draw(50_000)
-    found = streaming.scan_boundary(Tally.of([(y, s)]), rule=Floors(recall=0.9))
+    found = streaming.Tally.of([(y, s)]).find_boundary(rule=Floors(recall=0.9))
     expected = find_boundary(y, s, rule=Floors(recall=0.9))
     assert found.status == expected.status
     assert abs(found.threshold - expected.threshold) <= found.resolution

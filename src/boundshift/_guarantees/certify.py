@@ -28,6 +28,7 @@ from boundshift._validation import (
     as_rows,
     find_distinct,
     is_finite,
+    name_remedy,
 )
 from boundshift.curves._base import ConfidenceCurve
 from boundshift.curves._clusters import as_clusters, bound_mean, cluster_means
@@ -35,6 +36,7 @@ from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Floors
 
 
+@name_remedy()
 def certify(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -224,7 +226,7 @@ def _warn_of_one_side(found: Certificate, t: float, threshold: float | Boundary)
         f"{'above' if found.errors[0] else 'at or below'} it: one class is always right and "
         "the other always wrong. Use a threshold on the scale of the scores.",
         BoundaryWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
 
 

@@ -24,7 +24,7 @@ from boundshift._result.sql import label_expression
 from boundshift._scores import Scale, Scores, ScoreSample, keep_in_float32
 from boundshift._status import Status, TextStatus
 from boundshift._typing import IndexArray
-from boundshift._validation import as_known_scores, as_pair, as_rows, as_share
+from boundshift._validation import as_known_scores, as_pair, as_rows, as_share, name_remedy
 from boundshift.curves._clusters import (
     as_clusters,
     cluster_means,
@@ -258,6 +258,7 @@ class Zone(Record):
         )
 
 
+@name_remedy()
 def find_zone(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -7,6 +7,7 @@ is true of the rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,9 +16,13 @@ import numpy as np
 
 from boundshift._scores import ATOM_ROWS, ATOM_SHARE, Scores, ScoreSample
 from boundshift._typing import BoolArray, FloatArray, IntArray
+from boundshift.exceptions import InvalidInputError
 from boundshift.rules._binary import frequencies
 from boundshift.streaming._bins import REFINED_BIN
 from boundshift.streaming._tally import ClassTally
+
+Order = Callable[[dict[Any, int]], tuple[Any, Any]]
+"""From labels, with their numbers of rows, to the negative and the positive one."""
 
 # Rounding errors of sums of weights, relative to all of them.
 _SLACK = 1e-9
@@ -40,6 +45,21 @@ class JointBins:
     mean: FloatArray
     class_low: FloatArray
     class_high: FloatArray
+
+    @classmethod
+    def of_labelled(
+        cls, classes: Mapping[Any, ClassTally], order: Order, is_weighted: bool
+    ) -> JointBins:
+        """Put the bins of two labels side by side, the negative class first."""
+        rows = {label: int(tally.rows.sum()) for label, tally in classes.items()}
+        if len(rows) == 1:
+            raise InvalidInputError(
+                f"`data` must hold two classes, got only {next(iter(rows))!r} in "
+                f"{sum(rows.values()):,} rows. Check the column of labels, or pass the rows of one "
+                "class in memory, to boundshift.certify for example."
+            )
+        labels = order(rows)
+        return cls.of_classes(labels, (classes[labels[0]], classes[labels[1]]), is_weighted)
 
     @classmethod
     def of_classes(
@@ -148,6 +168,24 @@ class JointBins:
         is_beside = np.zeros(len(self.low), dtype=np.bool_)
         is_beside[max(k - 1, 0) : k + 1] = True
         return is_beside
+
+    def are_inside(self, thresholds: FloatArray) -> BoolArray:
+        """Return which thresholds part the rows of an open bin."""
+        place = np.minimum(np.searchsorted(self.high, thresholds, side="right"), len(self.low) - 1)
+        is_between_ends = (self.low[place] <= thresholds) & (thresholds < self.high[place])
+        return np.asarray(self.is_open[place] & is_between_ends)
+
+    def check_between(self, thresholds: FloatArray) -> None:
+        """Raise if a threshold parts the rows of an open bin, which cannot be counted then."""
+        is_inside = self.are_inside(thresholds)
+        if is_inside.any():
+            first = float(thresholds[is_inside][0])
+            rows = int(self.total_rows[self.holding(first)][0])
+            raise InvalidInputError(
+                f"`threshold` must stand between two bins of a tally, got {first!r} inside one "
+                f"with {rows:,} rows. Count with Tally.of(..., at=[{first!r}]), or use the "
+                "threshold of tally.find_boundary()."
+            )
 
     def nearest_open(self, threshold: float, most_rows: int) -> BoolArray:
         """Return the open bins nearest to a threshold, at least one and up to a number of rows."""

@@ -3,43 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from boundshift._boundary import choose_claims
+from boundshift._guarantees.certificate import Certificate, Origin, certify_counts
+from boundshift._guarantees.certify import check_known, read_threshold, state_choice
+from boundshift._guarantees.zone import Zone, as_errors
+from boundshift._result.boundary import Boundary, warn_of
+from boundshift._scores import SCALES, Scale
+from boundshift._typing import FloatArray
+from boundshift._validation import as_choice, as_share, order_labels
+from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
+from boundshift.metrics import metrics_of_sample, read_thresholds
+from boundshift.rules import Cost, Rule
 from boundshift.streaming._bins import REFINED_BIN
 from boundshift.streaming._count import PassRequest
+from boundshift.streaming._decide import decide_bins
 from boundshift.streaming._joint import JointBins
 from boundshift.streaming._looks import Passes, Progress, check_faults
 from boundshift.streaming._read import arrow, read
 from boundshift.streaming._sql import DIALECTS, count_query, counts_of, quote_name
 from boundshift.streaming._tally import ClassTally
+from boundshift.streaming._zone import decide_zone
 
 
 @dataclass(frozen=True, eq=False)
 class Tally:
     """Counts of labelled scores by class and bin: megabytes, however many rows there are.
 
-    Tallies of different rows are added: yesterday's plus today's is that of both days.
-    `scan_boundary` and `scan_certificate` take a tally as data, and need no further pass. The
-    threshold that is found stands between two bins, so that every count is exact.
+    Tallies of different rows are added: yesterday's plus today's is that of both days. A threshold
+    that is found in a tally stands between two bins, so that every count is exact.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from boundshift.streaming import Tally, scan_boundary, scan_certificate
+    >>> from boundshift.streaming import Tally
     >>> rng = np.random.default_rng(0)
     >>> days = [(y, rng.normal(size=1000) + 3 * y) for y in rng.random((5, 1000)) < 0.02]
     >>> tally = sum((Tally.of([day]) for day in days[1:]), start=Tally.of(days[:1]))
     >>> tally.n_rows
     {False: 4894, True: 106}
-    >>> boundary = scan_boundary(tally)
-    >>> scan_certificate(tally, boundary, chosen_here=True).wrong == boundary.wrong
-    True
+    >>> boundary = tally.find_boundary()
+    >>> round(boundary.threshold, 2), boundary.wrong
+    (1.48, (338, 6))
+    >>> certificate = Tally.of(days[:1]).certify(boundary)
+    >>> tally.metrics_at(boundary)["recall"].round(3).tolist()
+    [0.943]
     """
 
     classes: Mapping[Any, ClassTally]
@@ -79,7 +95,8 @@ class Tally:
             return cls(classes, counts.is_weighted)
         # A class without rows stands for one that this part of the data does not have.
         names = (*labels, *[_Absent()] * (2 - len(labels)))
-        bins = cls(classes, counts.is_weighted).bins(names)
+        both = [classes.get(name, ClassTally.empty()) for name in names]
+        bins = JointBins.of_classes((names[0], names[1]), (both[0], both[1]), counts.is_weighted)
         while bins.may_hide_atoms().any():
             bins = passes.look_into(bins, bins.may_hide_atoms())
         refined = bins.classes(np.ones(len(bins.low), dtype=np.bool_))
@@ -140,10 +157,152 @@ class Tally:
         """Rows of each label."""
         return {label: int(tally.rows.sum()) for label, tally in self.classes.items()}
 
-    def bins(self, labels: tuple[Any, Any]) -> JointBins:
-        """Return the bins of two labels, the negative one first."""
-        negative, positive = (self.classes.get(label, ClassTally.empty()) for label in labels)
-        return JointBins.of_classes(labels, (negative, positive), self.is_weighted)
+    def _bins(self, pos_label: object, *, symmetric: bool = False) -> JointBins:
+        """Return the bins of both classes side by side."""
+        order = partial(order_labels, pos_label=pos_label, symmetric=symmetric)
+        return JointBins.of_labelled(self.classes, order, self.is_weighted)
+
+    def find_boundary(
+        self,
+        *,
+        curve: str | ErrorCurve | None = None,
+        rule: str | Rule | None = None,
+        pos_label: object = None,
+        scale: Scale = "auto",
+    ) -> Boundary:
+        """Find the threshold that optimises a rule.
+
+        Parameters
+        ----------
+        curve, rule, pos_label, scale
+            As in :func:`boundshift.find_boundary`. The paper's curves need every score.
+
+        Returns
+        -------
+        Boundary
+            Within its ``resolution`` of that of the same rows in memory.
+        """
+        curve, rule = choose_claims(curve, rule)
+        as_choice("scale", scale, SCALES)
+        boundary = decide_bins(self._bins(pos_label), curve, rule, scale)
+        warn_of(boundary, stacklevel=3)
+        return boundary
+
+    def certify(
+        self,
+        threshold: float | Boundary,
+        confidence: float = 0.95,
+        *,
+        pos_label: object = None,
+        origin: Origin = "held-out",
+        chosen_here: bool = False,
+        joint: bool = False,
+    ) -> Certificate:
+        """Bound each class's error rate at a threshold.
+
+        Parameters
+        ----------
+        threshold, confidence, pos_label, origin, chosen_here, joint
+            As in :func:`boundshift.certify`. A threshold inside a bin is refused.
+
+        Returns
+        -------
+        Certificate
+            That of the same rows in memory.
+        """
+        t, pos_label = read_threshold(threshold, pos_label)
+        if self.is_weighted:
+            raise InvalidInputError(
+                "A certificate counts rows, so the tally must have no weights, got one with "
+                "weights. Count without `weight`."
+            )
+        bins = self._bins(pos_label)
+        bins.check_between(np.array([t]))
+        is_seen = False
+        if isinstance(threshold, Boundary):
+            sample = bins.sample()
+            check_known("label", bins.labels, threshold)
+            threshold._check_sample_scale(sample)
+            rows = threshold.chosen_on
+            is_seen = rows is not None and rows.have_summary_of(sample)
+        certificate = certify_counts(
+            bins.count_wrong(t),
+            bins.n_samples,
+            bins.labels,
+            threshold=t,
+            origin=origin,
+            confidence=confidence,
+            joint=joint,
+            chosen_here=chosen_here or is_seen,
+        )
+        if is_seen and not chosen_here:
+            certificate = state_choice(certificate)
+        return replace(
+            certificate, scale=threshold.scale if isinstance(threshold, Boundary) else None
+        )
+
+    def find_zone(
+        self,
+        errors: float | tuple[float, float] = (0.05, 0.05),
+        confidence: float = 0.95,
+        *,
+        pos_label: object = None,
+        scale: Scale = "auto",
+    ) -> Zone:
+        """Find the limits outside of which errors are few.
+
+        Parameters
+        ----------
+        errors, confidence, pos_label, scale
+            As in :func:`boundshift.find_zone`.
+
+        Returns
+        -------
+        Zone
+            Each limit is at most a bin farther out than that of the same rows in memory, and the
+            guarantees hold. `scan_zone` looks into these bins.
+        """
+        allowed = as_errors(errors)
+        as_share("confidence", confidence)
+        as_choice("scale", scale, SCALES)
+        if self.is_weighted:
+            raise InvalidInputError(
+                "The guarantees of a zone count rows, so the tally must have no weights, got one "
+                "with weights. Count without `weight`."
+            )
+        bins = self._bins(pos_label, symmetric=allowed[0] == allowed[1])
+        return decide_zone(bins, allowed, confidence, scale)
+
+    def metrics_at(
+        self,
+        thresholds: ArrayLike | Boundary | None = None,
+        *,
+        prevalence: float | None = None,
+        costs: Cost | None = None,
+        pos_label: object = None,
+    ) -> dict[str, FloatArray]:
+        """Return every metric at each threshold, as columns of a tidy table.
+
+        Parameters
+        ----------
+        thresholds, prevalence, costs, pos_label
+            As in :func:`boundshift.metrics_at`. Thresholds inside a bin are refused; None takes
+            one in every gap between two bins.
+
+        Returns
+        -------
+        dict of str to array
+            Those of the same rows in memory. Rows with weights count by their weight.
+        """
+        if isinstance(thresholds, Boundary):
+            _, pos_label = read_threshold(thresholds, pos_label)
+        bins = self._bins(pos_label)
+        sample = bins.sample()
+        at = read_thresholds(sample, thresholds)
+        if thresholds is None:
+            at = at[~bins.are_inside(at)]
+        bins.check_between(at)
+        return metrics_of_sample(sample, at, prevalence, costs)
 
     def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):

@@ -235,6 +235,11 @@ def read(data: Any, label: str, score: str, weight: str | None = None, element: 
         frames = import_module("boundshift.streaming._frames")
         beside = (element,) if engine == "spark" else ()
         source = getattr(frames, f"{engine}_columns")(data, roles, *beside)
+    elif hasattr(data, "find_boundary") or hasattr(data, "find_boundaries"):
+        raise InvalidInputError(
+            f"`data` must be rows, got {type(data).__name__}, which holds counts. Call its own "
+            "methods: tally.find_boundary(), or find_boundaries() of tallies by group."
+        )
     elif _is_path(data) or (isinstance(data, list | tuple) and data and all(map(_is_path, data))):
         source = import_module("boundshift.streaming._tables").files_columns(data, roles)
     elif callable(data) or (hasattr(data, "__iter__") and not hasattr(data, "columns")):

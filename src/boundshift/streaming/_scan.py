@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, get_args
 
 from boundshift._boundary import choose_claims
-from boundshift._guarantees.certificate import Certificate, Origin, certify_counts
-from boundshift._guarantees.certify import check_known, read_threshold, state_choice
+from boundshift._guarantees.certificate import Certificate, Origin
+from boundshift._guarantees.certify import read_threshold
 from boundshift._guarantees.zone import Zone, as_errors
 from boundshift._result.boundary import Boundary, warn_of
 from boundshift._scores import SCALES, Scale
 from boundshift._validation import as_choice, as_share, order_labels
 from boundshift.curves import ErrorCurve
-from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
 from boundshift.streaming._count import PassRequest
 from boundshift.streaming._decide import check_collected, decide_bins
-from boundshift.streaming._joint import JointBins
+from boundshift.streaming._joint import JointBins, Order
 from boundshift.streaming._looks import Passes, Progress
 from boundshift.streaming._public import Tally
 from boundshift.streaming._read import Source, read
 from boundshift.streaming._zone import decide_zone
-
-Order = Callable[[dict[Any, int]], tuple[Any, Any]]
-"""From labels, with their numbers of rows, to the negative and the positive one."""
 
 
 def scan_boundary(
@@ -46,7 +40,7 @@ def scan_boundary(
 
     Parameters
     ----------
-    data : Tally, path, glob, folder, list of them, frame, table, relation, or iterable of pairs
+    data : path, glob, folder, list of them, frame, table, relation, or iterable of pairs
         Parquet, CSV or TSV, text also as ``.gz``; a DuckDB relation, such as
         ``connection.sql("SELECT ...")``; a Polars frame, lazy or not; a Spark or Dask frame; an
         Arrow table or dataset; or pairs (labels, scores), or triples with weights, as an iterable
@@ -86,14 +80,9 @@ def scan_boundary(
     >>> round(boundary.threshold, 2), boundary.n_samples, round(boundary.resolution, 6)
     (1.48, (4894, 106), 0.0)
     """
-    curve, rule = choose_claims(curve, rule)
+    source = read(data, label, score, weight, element)
     order = partial(order_labels, pos_label=pos_label, symmetric=False)
-    if isinstance(data, Tally):
-        as_choice("scale", scale, SCALES)
-        boundary = decide_bins(data.bins(order(data.n_rows)), curve, rule, scale)
-    else:
-        source = read(data, label, score, weight, element)
-        boundary = decide_source(source, curve, rule, order, scale, progress)
+    boundary = decide_source(source, curve, rule, order, scale, progress)
     warn_of(boundary, stacklevel=3)
     return boundary
 
@@ -111,25 +100,9 @@ def decide_source(
     as_choice("scale", scale, SCALES)
     check_collected(curve)
     passes = Passes(source, progress)
-    bins = _count_bins(passes, order)
+    counts = passes.count(PassRequest())
+    bins = JointBins.of_labelled(counts.classes(), order, counts.is_weighted)
     return decide_bins(bins, curve, rule, scale, passes)
-
-
-def _count_bins(passes: Passes, order: Order, cuts: tuple[float, ...] = ()) -> JointBins:
-    """Read all rows once, and return the bins of both classes."""
-    counts = passes.count(PassRequest(cuts=cuts))
-    classes = counts.classes()
-    rows = {label: int(tally.rows.sum()) for label, tally in classes.items()}
-    if len(rows) == 1:
-        raise InvalidInputError(
-            f"`data` must hold two classes, got only {next(iter(rows))!r} in "
-            f"{sum(rows.values()):,} rows. Check the column of labels, or pass the rows of one "
-            "class in memory, to boundshift.certify for example."
-        )
-    labels = order(rows)
-    return JointBins.of_classes(
-        labels, (classes[labels[0]], classes[labels[1]]), counts.is_weighted
-    )
 
 
 def scan_certificate(
@@ -167,54 +140,19 @@ def scan_certificate(
     >>> scan_certificate(chunks, 0.5).n_samples
     (200, 200)
     """
-    on_scale = threshold.scale if isinstance(threshold, Boundary) else None
-    t, pos_label = read_threshold(threshold, pos_label)
+    t, _ = read_threshold(threshold, pos_label)
     as_choice("origin", origin, get_args(Origin))
     as_share("confidence", confidence)
-    order = partial(order_labels, pos_label=pos_label, symmetric=False)
-    if isinstance(data, Tally):
-        bins = _bins_at(data, order, t)
-    else:
-        passes = Passes(read(data, label, score, element=element), progress, takes_weights=False)
-        bins = _count_bins(passes, order, cuts=(t,))
-    is_seen = False
-    if isinstance(threshold, Boundary):
-        sample = bins.sample()
-        check_known("label", bins.labels, threshold)
-        threshold._check_sample_scale(sample)
-        rows = threshold.chosen_on
-        is_seen = rows is not None and rows.have_summary_of(sample)
-    certificate = certify_counts(
-        bins.count_wrong(t),
-        bins.n_samples,
-        bins.labels,
-        threshold=t,
+    passes = Passes(read(data, label, score, element=element), progress, takes_weights=False)
+    counts = passes.count(PassRequest(cuts=(t,)))
+    return Tally(counts.classes()).certify(
+        threshold,
+        confidence,
+        pos_label=pos_label,
         origin=origin,
-        confidence=confidence,
+        chosen_here=chosen_here,
         joint=joint,
-        chosen_here=chosen_here or is_seen,
     )
-    if is_seen and not chosen_here:
-        certificate = state_choice(certificate)
-    return replace(certificate, scale=on_scale)
-
-
-def _bins_at(tally: Tally, order: Order, threshold: float) -> JointBins:
-    """Return the bins of a tally, unless the rows of one lie on both sides of a threshold."""
-    bins = tally.bins(order(tally.n_rows))
-    if tally.is_weighted:
-        raise InvalidInputError(
-            "`data` must be a tally without weights for a certificate, which counts rows. Count "
-            "without `weight`."
-        )
-    parted = bins.total_rows[bins.holding(threshold)]
-    if len(parted):
-        raise InvalidInputError(
-            f"`threshold` must stand between two bins of a tally, got {threshold!r} "
-            f"inside one with {parted[0]:,} rows. Count with Tally.of(..., at=[{threshold!r}]), "
-            "or use the threshold of scan_boundary(tally)."
-        )
-    return bins
 
 
 def scan_zone(
@@ -256,6 +194,6 @@ def scan_zone(
     as_share("confidence", confidence)
     as_choice("scale", scale, SCALES)
     passes = Passes(read(data, label, score, element=element), progress, takes_weights=False)
-    symmetric = allowed[0] == allowed[1]
-    bins = _count_bins(passes, partial(order_labels, pos_label=pos_label, symmetric=symmetric))
+    order = partial(order_labels, pos_label=pos_label, symmetric=allowed[0] == allowed[1])
+    bins = JointBins.of_labelled(passes.count(PassRequest()).classes(), order, is_weighted=False)
     return decide_zone(bins, allowed, confidence, scale, passes)

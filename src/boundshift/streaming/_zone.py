@@ -19,14 +19,19 @@ def decide_zone(
     errors: tuple[float, float],
     confidence: float,
     scale: Scale,
-    passes: Passes,
+    passes: Passes | None = None,
 ) -> Zone:
-    """Return the zone of the rows that were counted."""
+    """Return the zone of the rows that were counted.
+
+    Without further `passes` each limit is moved away from the other one, to the end of its bin.
+    """
     guarantees = [Guarantee("error", error, 1.0 - confidence, is_cap=True) for error in errors]
     allowed = tuple(
         guarantee.allowed_errors(n, clopper_pearson)
         for guarantee, n in zip(guarantees, bins.n_samples, strict=True)
     )
+    if passes is None:
+        return _zone_between_bins(bins, errors, confidence, scale, allowed)
     while True:
         doubtful = bins.holding_both_medians() | _holding_limits(bins, allowed)
         if not doubtful.any():
@@ -41,6 +46,28 @@ def decide_zone(
                 if not doubtful.any():
                     return zone
         bins = passes.look_into(bins, doubtful)
+
+
+def _zone_between_bins(
+    bins: JointBins,
+    errors: tuple[float, float],
+    confidence: float,
+    scale: Scale,
+    allowed: tuple[int, ...],
+) -> Zone:
+    """Return the zone of bins whose rows lie as unfavourably as they may.
+
+    So the limits are at most a bin too far apart, and no guarantee is broken.
+    """
+    badly = bins.separated(well=False)
+    zone = zone_of(badly, errors, confidence, scale, allowed, bins.sample().is_reversed)
+    if bins.holding(zone.low).any() or bins.holding(zone.high).any():
+        raise InvalidInputError(
+            "The limits of a zone must stand between two bins of a tally, but both guarantees "
+            f"overlap inside the bin at {zone.low:.6g}. Use streaming.scan_zone on the rows, or "
+            "allow fewer errors."
+        )
+    return zone
 
 
 def _holding_limits(bins: JointBins, allowed: tuple[int, ...]) -> BoolArray:
