@@ -118,8 +118,9 @@ def find_boundary(
     if cluster is not None:
         if curve is not None or row_cost is not None or sample_weight is not None:
             raise InvalidInputError(
-                "`cluster` cannot be combined with `curve`, `sample_weight` or `row_cost`, got "
-                "one. Use rule=Floors(recall=0.9), for example."
+                "cannot be combined with `curve`, `sample_weight` or `row_cost`, got "
+                "one. Use rule=Floors(recall=0.9), for example.",
+                argument="cluster",
             )
         boundary = decide_by_cluster(y_true, y_score, cluster, rule, pos_label, scale)
     elif row_cost is not None:
@@ -146,8 +147,9 @@ def choose_claims(
     """Return the curve and the rule, each the default for the other where none is named."""
     if isinstance(rule, str) and rule in NAMED_CURVES:
         raise InvalidInputError(
-            f"`rule` must be a rule or the name of one, but {rule!r} is an error curve. Use "
-            f"curve={rule!r}."
+            f"must be a rule or the name of one, but {rule!r} is an error curve. Use "
+            f"curve={rule!r}.",
+            argument="rule",
         )
     chosen = rule if rule is None or isinstance(rule, Rule) else as_rule(rule)
     claims: ErrorCurve
@@ -201,14 +203,16 @@ def _solve_one_class(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Solu
         not isinstance(curve, CountCurve)
     ):
         raise InvalidInputError(
-            f"`rule` must be Floors({name}=0.9) or the like, with a curve that counts rows, where "
+            f"must be Floors({name}=0.9) or the like, with a curve that counts rows, where "
             f"only class {label!r} has rows, got {rule!r} and {curve!r}. Pass rows of class "
-            f"{other!r}, too."
+            f"{other!r}, too.",
+            argument="rule",
         )
     if sample.classes[i].is_weighted:
         raise InvalidInputError(
-            f"`sample_weight` must be left out where only class {label!r} has rows, which are "
-            f"counted, got weights. Pass rows of class {other!r}, too, and curve='empirical'."
+            f"must be left out where only class {label!r} has rows, which are "
+            f"counted, got weights. Pass rows of class {other!r}, too, and curve='empirical'.",
+            argument="sample_weight",
         )
     curve.check_floors(rule)
     floor = rule.asked[name]
@@ -243,9 +247,10 @@ def check_row_cost(
     chosen = Cost() if rule is None else as_rule(rule)
     if curve is not None or chosen != Cost() or sample_weight is not None:
         raise InvalidInputError(
-            "`row_cost` cannot be combined with `curve`, `sample_weight` or another rule than "
+            "cannot be combined with `curve`, `sample_weight` or another rule than "
             f"'cost', got curve={curve!r} and rule={rule!r}. Multiply the costs of a class instead "
-            "of weighing it."
+            "of weighing it.",
+            argument="row_cost",
         )
 
 
@@ -288,9 +293,10 @@ def decide_by_cluster(
     is_kept = isinstance(rule, Floors) and set(rule.asked) <= {"recall", "specificity"}
     if not isinstance(rule, Floors) or not is_kept or rule.level is None:
         raise InvalidInputError(
-            "`cluster` must go with promised floors of recall and specificity, got "
+            "must go with promised floors of recall and specificity, got "
             f"rule={rule!r}. Use Floors(recall=0.9); other rules promise nothing, and their "
-            "boundary does not need clusters: certify it on other rows."
+            "boundary does not need clusters: certify it on other rows.",
+            argument="cluster",
         )
     is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=False)
     given = ScoreSample.from_rows(is_positive, scores, labels)

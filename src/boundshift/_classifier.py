@@ -240,8 +240,8 @@ default="auto"
             claim = params.get(name, getattr(self, name))
             if claim is None:
                 raise InvalidInputError(
-                    f"`{name}` must be an object before {key!r} can be set, got None. "
-                    f"Pass {name}= with it."
+                    f"must be an object before {key!r} can be set, got None. Pass {name}= with it.",
+                    argument=name,
                 )
             claim = as_rule(claim) if name == "rule" else as_curve(claim)
             params[name] = replace(claim, **{setting: params.pop(key)})
@@ -398,8 +398,9 @@ default="auto"
         check_is_fitted(self)
         if len(self.classes_) > 2:
             raise InvalidInputError(
-                f"`classes_` must be two for one class to be positive, got {len(self.classes_)}. "
-                "Use predict_proba and biases_."
+                f"must be two for one class to be positive, got {len(self.classes_)}. "
+                "Use predict_proba and biases_.",
+                argument="classes_",
             )
         return self._positive_of(self.estimator_, self._response, X)
 
@@ -458,8 +459,9 @@ default="auto"
             others = sorted(set(options) - {"joint", "chosen_here"})
             if others:
                 raise InvalidInputError(
-                    f"`{others[0]}` must go with two classes, got {len(self.classes_)}. Leave it "
-                    "out, or fit on y == label to tell one from the rest."
+                    f"must go with two classes, got {len(self.classes_)}. Leave it "
+                    "out, or fit on y == label to tell one from the rest.",
+                    argument=others[0],
                 )
             number = np.searchsorted(self.classes_, y)
             labels = tuple(self.classes_.tolist())
@@ -480,9 +482,10 @@ default="auto"
         is_counted = used is not None and used.weights is None and used.cluster is None
         if used is None or used.fold is None or not (is_plain and has_folds and is_counted):
             raise InvalidInputError(
-                "`y` must be given unless two classes without weights or groups were fitted in "
+                "must be given unless two classes without weights or groups were fitted in "
                 "this session and the mean of the folds' models is deployed, got None. Pass "
-                "labels, or fit with ensemble=True."
+                "labels, or fit with ensemble=True.",
+                argument="y",
             )
         sample = self.deciding_sample_
         t = self.threshold_
@@ -571,8 +574,9 @@ default="auto"
                 name = f"a mean of {type(unwrap(last.estimators[0]).last).__name__}s"
                 remedy = "Fit with ensemble=False, or keep the BoundShiftClassifier itself."
             raise InvalidInputError(
-                "`estimator_` must be one linear model or MLPClassifier, scored by its own "
-                f"margins, for its intercept to carry the shift, got {name}. {remedy}"
+                "must be one linear model or MLPClassifier, scored by its own "
+                f"margins, for its intercept to carry the shift, got {name}. {remedy}",
+                argument="estimator_",
             )
         offsets = self._offsets(class_columns(self.estimator_, self.classes_))
         if is_linear:
@@ -704,8 +708,9 @@ default="auto"
         other = [label for label in find_distinct(y, "y").tolist() if label not in known]
         if other:
             raise InvalidInputError(
-                f"`y` must hold labels of `fit`, {known}, got {str(other[:5])[1:-1]}. Name the "
-                "classes as in fit."
+                f"must hold labels of `fit`, {known}, got {str(other[:5])[1:-1]}. Name the "
+                "classes as in fit.",
+                argument="y",
             )
         return X, y
 

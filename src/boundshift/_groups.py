@@ -255,8 +255,9 @@ def _as_groups(by: ArrayLike, n_rows: int) -> NDArray[Any]:
     groups = as_column("by", by, _BY, n_rows)
     if count_missing(groups):
         raise InvalidInputError(
-            "`by` must name the group of every row, but some are missing. Drop those rows, or "
-            "give them a group of their own."
+            "must name the group of every row, but some are missing. Drop those rows, or "
+            "give them a group of their own.",
+            argument="by",
         )
     return groups
 

@@ -158,8 +158,9 @@ def _draw_clusters(
     n_clusters = int(cluster.max()) + 1
     if n_clusters < 3:
         raise InvalidInputError(
-            f"`cluster` must hold at least 3 clusters for an interval, got {n_clusters}. Collect "
-            "rows of more clusters."
+            f"must hold at least 3 clusters for an interval, got {n_clusters}. Collect "
+            "rows of more clusters.",
+            argument="cluster",
         )
     cells = np.bincount(cluster * _CELLS + cell, minlength=n_clusters * _CELLS)
     cells = cells.reshape(n_clusters, _CELLS)

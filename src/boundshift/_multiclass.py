@@ -91,16 +91,18 @@ def find_biases(
     bad = np.isinf(scores).any(axis=1) | np.isnan(scores).all(axis=1)
     if bad.any():
         raise InvalidInputError(
-            "`scores` must be finite, or NaN for a class that the model did not know, got "
-            f"{int(bad.sum())} rows that are infinite or all NaN. Drop those rows."
+            "must be finite, or NaN for a class that the model did not know, got "
+            f"{int(bad.sum())} rows that are infinite or all NaN. Drop those rows.",
+            argument="scores",
         )
     alpha: Any = curve.alpha if isinstance(curve, SupportRadius) else (1.0, 1.0)
     if not rule.symmetric or alpha[0] != alpha[1]:
         raise InvalidInputError(
-            "`rule` and `curve` must treat classes alike where there are more than two, got "
+            "and `curve` must treat classes alike where there are more than two, got "
             f"{rule!r} and {curve!r}, which are about one positive class. Use 'g-mean', 'sum' or "
             "'minimax'; CostMatrix(costs, labels) or ClassFloors(recall={label: floor}), which "
-            "name every class; or a classifier for each class that matters, fitted on y == label."
+            "name every class; or a classifier for each class that matters, fitted on y == label.",
+            argument="rule",
         )
     is_joint = strategy == "joint" and not isinstance(curve, SupportRadius)
     names = range(scores.shape[1]) if labels is None else labels

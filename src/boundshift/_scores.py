@@ -517,8 +517,9 @@ def keep_in_float32(threshold: float, low: float, high: float) -> float:
 
 def not_probabilities(found: str) -> InvalidInputError:
     return InvalidInputError(
-        f"`y_score` must lie in [0, 1] with scale='probability', got {found}. "
-        "Pass probabilities, or scale='raw' for scores of any kind."
+        f"must lie in [0, 1] with scale='probability', got {found}. "
+        "Pass probabilities, or scale='raw' for scores of any kind.",
+        argument="y_score",
     )
 
 
@@ -528,15 +529,17 @@ def check_finite(scores: FloatArray, name: str = "y_score") -> None:
         bad = int(np.sum(~(np.abs(scores) <= LARGEST_SCORE)))
         missing = int(np.isnan(scores).sum())
         raise InvalidInputError(
-            f"`{name}` must be finite and at most {LARGEST_SCORE:g} in magnitude, got {missing} "
+            f"must be finite and at most {LARGEST_SCORE:g} in magnitude, got {missing} "
             f"NaN and {bad - missing} infinite or larger values. Drop those rows, or set infinite "
-            "scores to the least and the largest of the others."
+            "scores to the least and the largest of the others.",
+            argument=name,
         )
 
 
 def refuse_weights(sample: ScoreSample, name: str) -> None:
     if any(c.is_weighted for c in sample.classes):
         raise InvalidInputError(
-            f"`sample_weight` must be left out with the curve {name!r}, which counts rows, got "
-            "weights. Use 'blend', 'smoothed', 'logistic' or 'empirical'."
+            f"must be left out with the curve {name!r}, which counts rows, got "
+            "weights. Use 'blend', 'smoothed', 'logistic' or 'empirical'.",
+            argument="sample_weight",
         )

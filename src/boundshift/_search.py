@@ -184,9 +184,10 @@ def find_smallest(bound: Bound, n: int, rule: Rule) -> IntArray:
         last = last[is_kept]
         if not len(first):
             raise InvalidInputError(
-                "`rule` must not improve while an error rate grows, since the search between "
+                "must not improve while an error rate grows, since the search between "
                 f"scores relies on that, but {rule!r} does. Use Floors(flagged=0.3) for a rate of "
-                "flagged rows, or curve='smoothed' if no score repeats."
+                "flagged rows, or curve='smoothed' if no score repeats.",
+                argument="rule",
             )
         is_run = first < last
         if not is_run.any():

@@ -35,7 +35,7 @@ class Status(StrEnum):
     REVERSED = (
         "REVERSED",
         "The positive class has the lower scores, so `score > threshold` is wrong for most rows. "
-        "Negate the scores or pass the other label as `pos_label`.",
+        "Negate the scores, or name the other label as the positive one.",
     )
     INFEASIBLE = (
         "INFEASIBLE",

@@ -35,7 +35,7 @@ def as_choice(name: str, value: object, choices: Sequence[object]) -> Any:
     if any(value is choice or value == choice for choice in choices):
         return value
     allowed = ", ".join(repr(choice) for choice in choices)
-    raise InvalidInputError(f"`{name}` must be one of {allowed}, got {value!r}.")
+    raise InvalidInputError(f"must be one of {allowed}, got {value!r}.", argument=name)
 
 
 def nearest_name(given: object, names: Iterable[str]) -> str:
@@ -58,7 +58,7 @@ def as_object(
         remedy = f" Pass an object: {given.__name__}()."
     names = ", ".join(map(repr, named))
     raise InvalidInputError(
-        f"`{argument}` must be a {kind.__name__} or one of {names}, got {given!r}.{remedy}"
+        f"must be a {kind.__name__} or one of {names}, got {given!r}.{remedy}", argument=argument
     )
 
 
@@ -77,13 +77,15 @@ def name_remedy(**remedies: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T
             for name, remedy in remedies.items():
                 if name in kwargs:
                     raise InvalidInputError(
-                        f"`{name}` is no argument of {called}, but it is {kwargs[name]!r}. {remedy}"
+                        f"is no argument of {called}, but it is {kwargs[name]!r}. {remedy}",
+                        argument=name,
                     )
             if args and hasattr(args[0], called):
                 kind = type(args[0]).__name__
                 raise InvalidInputError(
-                    f"`y_true` of {called} must be the labels of rows, got a {kind}. Call its own "
-                    f"method: {kind.lower()}.{called}(...)."
+                    f"of {called} must be the labels of rows, got a {kind}. Call its own "
+                    f"method: {kind.lower()}.{called}(...).",
+                    argument="y_true",
                 )
             return function(*args, **kwargs)
 
@@ -103,13 +105,13 @@ def as_positive(name: str, value: object, remedy: str = "", *, zero: bool = Fals
         if number > 0 or (zero and number == 0):
             return number
     rule = "a finite number of at least 0" if zero else "a positive finite number"
-    raise InvalidInputError(f"`{name}` must be {rule}, got {value!r}. {remedy}".rstrip())
+    raise InvalidInputError(f"must be {rule}, got {value!r}. {remedy}".rstrip(), argument=name)
 
 
 def as_share(name: str, value: object, remedy: str = "Use 0.95, for example.") -> float:
     number = as_positive(name, value, remedy)
     if number >= 1:
-        raise InvalidInputError(f"`{name}` must be between 0 and 1, got {value!r}. {remedy}")
+        raise InvalidInputError(f"must be between 0 and 1, got {value!r}. {remedy}", argument=name)
     return number
 
 
@@ -121,8 +123,9 @@ def as_pair(name: str, value: object, remedy: str = "") -> tuple[float, float]:
     if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2:
         return as_positive(name, value[0], remedy), as_positive(name, value[1], remedy)
     raise InvalidInputError(
-        f"`{name}` must be one positive number or a pair (negative, positive), "
-        f"got {value!r}. {remedy}".rstrip()
+        f"must be one positive number or a pair (negative, positive), "
+        f"got {value!r}. {remedy}".rstrip(),
+        argument=name,
     )
 
 
@@ -139,8 +142,8 @@ def as_column(name: str, values: ArrayLike, remedy: str, n_rows: int | None = No
     """Return one value for each row as a one-dimensional array; shape (n, 1) is a column."""
     if np.ma.is_masked(values):  # NumPy would use what the mask hides
         raise InvalidInputError(
-            f"`{name}` must hold a value for each row, got masked ones. Drop those rows from all "
-            "arguments."
+            "must hold a value for each row, got masked ones. Drop those rows from all arguments.",
+            argument=name,
         )
     array = np.asarray(values)
     is_text = array.dtype.kind in "US" and isinstance(values, list | tuple)
@@ -149,12 +152,14 @@ def as_column(name: str, values: ArrayLike, remedy: str, n_rows: int | None = No
         array = np.array(values, dtype=object)
     if array.ndim != 1 and array.shape[1:] != (1,):
         raise InvalidInputError(
-            f"`{name}` must be one-dimensional and in memory, got the shape {array.shape} "
-            f"({type(values).__name__}). {remedy}"
+            f"must be one-dimensional and in memory, got the shape {array.shape} "
+            f"({type(values).__name__}). {remedy}",
+            argument=name,
         )
     if n_rows not in (None, len(array)):
         raise InvalidInputError(
-            f"`{name}` must have one value for each of {n_rows} rows, got {len(array)}. {remedy}"
+            f"must have one value for each of {n_rows} rows, got {len(array)}. {remedy}",
+            argument=name,
         )
     return array.reshape(-1)
 
@@ -172,7 +177,7 @@ def as_real_column(
         except (TypeError, ValueError, OverflowError) as error:
             reason = f" ({error})"
     raise InvalidInputError(
-        f"`{name}` must be real numbers, got {array.dtype} values{reason}. {remedy}"
+        f"must be real numbers, got {array.dtype} values{reason}. {remedy}", argument=name
     )
 
 
@@ -186,16 +191,18 @@ def as_known_scores(y_score: ArrayLike) -> NDArray[np.float64]:
     given = np.asanyarray(y_score)
     if given.ndim > 1 and given.shape[1:] != (1,):
         raise InvalidInputError(
-            "`y_score` must be one score for each row, but a matrix of the shape "
-            f"{given.shape} was given. Pass the column of the positive class, as `scores[:, 1]`."
+            "must be one score for each row, but a matrix of the shape "
+            f"{given.shape} was given. Pass the column of the positive class, as `scores[:, 1]`.",
+            argument="y_score",
         )
     scores = as_scores(given.ravel())
     missing = int(np.isnan(scores).sum())
     if missing:
         raise InvalidInputError(
-            f"`y_score` must hold a score for each row, got {missing} missing among {given.size}. "
+            f"must hold a score for each row, got {missing} missing among {given.size}. "
             "Drop those rows, or decide about them by hand: a missing score is on neither side of "
-            "a boundary."
+            "a boundary.",
+            argument="y_score",
         )
     return scores if given.ndim else scores.reshape(())
 
@@ -244,8 +251,9 @@ def as_rows(
         labels = (f"not {label}", label) if label == pos_label else (label, pos_label)
     else:
         raise InvalidInputError(
-            f"`pos_label` must be given where `y_true` holds one class, got only {label!r}. Pass "
-            "the label of the positive class."
+            f"must be given where `y_true` holds one class, got only {label!r}. Pass "
+            "the label of the positive class.",
+            argument="pos_label",
         )
     return np.full(len(y), label == labels[1]), scores, labels
 
@@ -265,8 +273,9 @@ def find_distinct(y: NDArray[Any], name: str = "y_true") -> NDArray[Any]:
     missing = count_missing(y)
     if missing:
         raise InvalidInputError(
-            f"`{name}` must hold a label for each row, got {missing} missing (NaN, NaT or None) "
-            f"among {len(y)}. Drop the rows without a label."
+            f"must hold a label for each row, got {missing} missing (NaN, NaT or None) "
+            f"among {len(y)}. Drop the rows without a label.",
+            argument=name,
         )
     try:
         return np.unique(y)
@@ -276,8 +285,9 @@ def find_distinct(y: NDArray[Any], name: str = "y_true") -> NDArray[Any]:
 
 def _not_comparable(name: str, error: TypeError) -> InvalidInputError:
     return InvalidInputError(
-        f"`{name}` must hold labels of one kind without missing values, got some that cannot be "
-        f"compared ({error}). Drop the rows without a label."
+        f"must hold labels of one kind without missing values, got some that cannot be "
+        f"compared ({error}). Drop the rows without a label.",
+        argument=name,
     )
 
 
@@ -322,9 +332,10 @@ def order_labels(
         shown = ", ".join(map(repr, labels[:5])) + (", …" if len(labels) > 5 else "")
         got = f"{len(labels)}: {shown}" if labels[1:] else f"only {shown}" if labels else "0 rows"
         raise InvalidInputError(
-            f"`y_true` must hold two classes, got {got}. Pass rows of both classes; one is enough "
+            f"must hold two classes, got {got}. Pass rows of both classes; one is enough "
             "for Floors(specificity=0.99), Floors(recall=0.9), certify and find_zone, and many "
-            "are for BoundShiftClassifier."
+            "are for BoundShiftClassifier.",
+            argument="y_true",
         )
     low, high = labels
     if pos_label is not None:
@@ -332,8 +343,9 @@ def order_labels(
             if _is_same(pos_label, label):
                 return pair
         raise InvalidInputError(
-            f"`pos_label` must be one of the labels {low!r} and {high!r}, got {pos_label!r}. "
-            "Use pos_label=None to let boundshift choose."
+            f"must be one of the labels {low!r} and {high!r}, got {pos_label!r}. "
+            "Use pos_label=None to let boundshift choose.",
+            argument="pos_label",
         )
     if are_signs((low, high)):
         return low, high
@@ -346,9 +358,10 @@ def order_labels(
             else "Both are equally frequent, so the rows do not tell"
         )
         raise InvalidInputError(
-            "`pos_label` must name the positive class unless the labels are 0 and 1, -1 and 1 or "
+            "must name the positive class unless the labels are 0 and 1, -1 and 1 or "
             f"booleans, but they are {low!r} and {high!r}. {reason} which one is positive. Use "
-            f"pos_label={high!r}, for example."
+            f"pos_label={high!r}, for example.",
+            argument="pos_label",
         )
     return low, high
 
@@ -374,8 +387,9 @@ def as_weights(sample_weight: ArrayLike, n_rows: int) -> NDArray[np.float64]:
 
 def bad_weights(found: str) -> InvalidInputError:
     return InvalidInputError(
-        f"`sample_weight` must be finite and at least 0, and above 0 for some rows of each class, "
-        f"got {found}. Pass the importance of each row, and 0 for rows to leave out."
+        f"must be finite and at least 0, and above 0 for some rows of each class, "
+        f"got {found}. Pass the importance of each row, and 0 for rows to leave out.",
+        argument="sample_weight",
     )
 
 
@@ -390,8 +404,8 @@ def as_row_cost(row_cost: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     bad = ~((cost >= 0) & (cost <= MOST_COST))
     if bad.any():
         raise InvalidInputError(
-            f"`row_cost` must be at least 0 and at most {MOST_COST:g}, got {cost[bad][0]:g}. "
-            f"{_COSTS}"
+            f"must be at least 0 and at most {MOST_COST:g}, got {cost[bad][0]:g}. {_COSTS}",
+            argument="row_cost",
         )
     return cost
 
@@ -400,5 +414,5 @@ def own_cost(cost: NDArray[np.float64], is_positive: NDArray[np.bool_]) -> NDArr
     """Return what each row costs if it is decided wrongly; of two columns that of its class."""
     own = cost if cost.ndim == 1 else np.where(is_positive, cost[:, 1], cost[:, 0])
     if not own.any():
-        raise InvalidInputError(f"`row_cost` must not be all 0, got zeros only. {_COSTS}")
+        raise InvalidInputError(f"must not be all 0, got zeros only. {_COSTS}", argument="row_cost")
     return own

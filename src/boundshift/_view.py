@@ -50,8 +50,9 @@ def settle_boundary(
         return boundary, sample
     if curve is not None or rule is not None:
         raise InvalidInputError(
-            "`curve` and `rule` must be left out where a boundary is given, which has its own, "
-            f"got {curve!r} and {rule!r}. Pass find_boundary(y_true, y_score, curve=…, rule=…)."
+            "and `rule` must be left out where a boundary is given, which has its own, "
+            f"got {curve!r} and {rule!r}. Pass find_boundary(y_true, y_score, curve=…, rule=…).",
+            argument="curve",
         )
     read_threshold(boundary, pos_label)
     sample = read_sample(y_true, y_score, boundary.labels)
@@ -74,9 +75,10 @@ def read_sample(
     if set(found) != set(labels):
         shown = ", ".join(map(repr, found[:5])) + (", …" if len(found) > 5 else "")
         raise InvalidInputError(
-            f"`{argument}` must hold the labels {labels[0]!r} and {labels[1]!r}, as the rows that "
+            f"must hold the labels {labels[0]!r} and {labels[1]!r}, as the rows that "
             f"chose the boundary do, got {shown or 'no rows'}. Pass rows of both classes, and name "
-            "them alike in both."
+            "them alike in both.",
+            argument=argument,
         )
     is_positive = np.asarray(y == labels[1], dtype=np.bool_)
     return ScoreSample.from_rows(is_positive, scores, labels)

@@ -2,7 +2,25 @@
 
 
 class InvalidInputError(ValueError):
-    """Input that cannot be used; the message has the rule, the value and the remedy."""
+    """Input that cannot be used; the message has the rule, the value and the remedy.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong; with `argument`, what follows its name in the sentence.
+    argument : str, default=None
+        Name of the argument that the message is about.
+
+    Attributes
+    ----------
+    problem, argument : str and str or None
+        The parts of the message, for programs that call the argument by another name.
+    """
+
+    def __init__(self, problem: str, argument: str | None = None) -> None:
+        super().__init__(problem if argument is None else f"`{argument}` {problem}")
+        self.problem = problem
+        self.argument = argument
 
 
 class MissingExtraError(ImportError):

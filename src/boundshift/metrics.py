@@ -65,8 +65,9 @@ def binary_metrics(
     n = int(np.sum(~is_positive)), int(np.sum(is_positive))
     if not all(n):
         raise InvalidInputError(
-            f"`y_true` must hold both classes, got {n[0]} negative and {n[1]} positive rows. "
-            "Stratify the split."
+            f"must hold both classes, got {n[0]} negative and {n[1]} positive rows. "
+            "Stratify the split.",
+            argument="y_true",
         )
     false_alarms = int(np.sum(is_called & ~is_positive))
     hits = int(np.sum(is_called & is_positive))
@@ -111,8 +112,9 @@ def _labels(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[np.generic], 
     check_labels(predicted, "y_pred")
     if truth.shape != predicted.shape or len(truth) == 0:
         raise InvalidInputError(
-            "`y_true` and `y_pred` must be one-dimensional, of the same length and not empty, got "
-            f"the shapes {truth.shape} and {predicted.shape}."
+            "and `y_pred` must be one-dimensional, of the same length and not empty, got "
+            f"the shapes {truth.shape} and {predicted.shape}.",
+            argument="y_true",
         )
     return truth, predicted
 
@@ -264,7 +266,8 @@ def settle_costs(costs: Cost | None, prevalence: float | None) -> tuple[Cost | N
     shares = {prevalence, getattr(costs, "prevalence", None)} - {None}
     if not isinstance(costs, Cost) or len(shares) > 1:
         raise InvalidInputError(
-            f"`costs` must be a Cost with no other prevalence than {prevalence!r}, got {costs!r}. "
-            "Use Cost(false_positive=1, false_negative=20), for example."
+            f"must be a Cost with no other prevalence than {prevalence!r}, got {costs!r}. "
+            "Use Cost(false_positive=1, false_negative=20), for example.",
+            argument="costs",
         )
     return replace(costs, prevalence=None), next(iter(shares), None)

@@ -1,8 +1,12 @@
 """What a user does wrong, and what the answer must say: the rule, the value and the cure."""
 
+import pickle
 import re
 
 import pytest
+
+from boundshift import Floors
+from boundshift.exceptions import InvalidInputError
 
 # A mistake, and words that the answer must contain. Columns are risk and ill, or the target is ill,
 # unless others are named.
@@ -178,3 +182,11 @@ def test_what_is_not_understood_has_its_own_exit_code(run, files, mistake):
     result = run(*mistake.split(), code=2)
     assert "--help" in result.stderr
     assert "Traceback" not in result.output
+
+
+def test_an_error_carries_the_name_of_the_argument():
+    with pytest.raises(InvalidInputError) as caught:
+        Floors(recall=1.2)
+    error = pickle.loads(pickle.dumps(caught.value))
+    assert error.argument == "recall"
+    assert str(error) == f"`recall` {error.problem}"

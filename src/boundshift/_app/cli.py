@@ -28,13 +28,13 @@ Show = Callable[[str, int, int], None]
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u061c\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
 )
-# Arguments in Python whose option has another name, and those with the same.
-_OPTIONS = {"pos_label": "positive", "row_cost": "cost-column", "flagged": "capacity"}
-_OPTIONS |= {"y_score": "score", "y_true": "label"}
-_OPTIONS |= dict.fromkeys(("false_negative", "false_positive"), "costs")
-_OPTIONS |= {name: f"{name}-floor" for name in ("recall", "specificity", "precision", "npv")}
+# Options that set an argument in Python.
+_OPTIONS = {"pos_label": "--positive", "row_cost": "--cost-column", "flagged": "--capacity"}
+_OPTIONS |= {"y_score": "--score", "y_true": "--label"}
+_OPTIONS |= dict.fromkeys(("false_negative", "false_positive"), "--costs")
+_OPTIONS |= {name: f"--{name}-floor" for name in ("recall", "specificity", "precision", "npv")}
 _SAME = "by cluster confidence curve keep metric prevalence rule then threshold top zone"
-_OPTIONS |= {name: name for name in _SAME.split()}
+_OPTIONS |= {name: f"--{name}" for name in _SAME.split()}
 
 app = typer.Typer(
     name="boundshift",
@@ -102,23 +102,19 @@ def running(*, stages: bool = False) -> Iterator[Show]:
     except BrokenPipeError:  # The reader of the pipe has seen enough.
         raise
     except (InvalidInputError, MissingExtraError, OSError) as error:
-        text = in_options(str(error))
-        if isinstance(error, OSError):
-            place = f"'{os.fsdecode(error.filename)}': " if error.filename else ""
-            text = f"{place}{error.strerror or error}."
-        print_line(text, "red", stderr=True)
+        print_line(_explain(error), "red", stderr=True)
         raise typer.Exit(1) from error
     print_notes(dict.fromkeys(str(warning.message) for warning in caught))
 
 
-def in_options(text: str) -> str:
-    """Return a message about arguments in Python in terms of the options of a command."""
-
-    def option(found: re.Match[str]) -> str:
-        name = _OPTIONS.get(found[1] or found[2])
-        return found[0] if name is None else f"--{name}"
-
-    return re.sub(r"`(\w+)`|\b(pos_label)\b", option, text)
+def _explain(error: Exception) -> str:
+    """Return what is wrong, in terms of the options of a command."""
+    if isinstance(error, OSError):
+        place = f"'{os.fsdecode(error.filename)}': " if error.filename else ""
+        return f"{place}{error.strerror or error}."
+    if isinstance(error, InvalidInputError) and error.argument in _OPTIONS:
+        return f"{_OPTIONS[error.argument]} {error.problem}"
+    return str(error)
 
 
 def check_new(path: Path, force: bool) -> None:
@@ -168,7 +164,7 @@ def print_line(text: object, style: str | None = None, *, stderr: bool = False) 
 def print_notes(texts: Iterable[str]) -> None:
     """Print notes on the error stream."""
     for text in texts:
-        print_line(f"Note: {in_options(text)}", "yellow", stderr=True)
+        print_line(f"Note: {text}", "yellow", stderr=True)
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

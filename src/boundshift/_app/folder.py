@@ -234,13 +234,15 @@ def predict_table(
         )
     if zone is not None and [*map(str, zone.labels)] != [*map(str, labels)]:
         raise InvalidInputError(
-            f"`zone` must be about {labels[0]!r} and {labels[1]!r}, the positive one last, as the "
-            f"model is, got {zone.labels!r}. Find it with --positive {labels[1]}."
+            f"must be about {labels[0]!r} and {labels[1]!r}, the positive one last, as the "
+            f"model is, got {zone.labels!r}. Find it with --positive {labels[1]}.",
+            argument="zone",
         )
     if set(keep) & set(_OURS):
         raise InvalidInputError(
-            f"`keep` must not name columns of the predictions, {', '.join(_OURS)}, got "
-            f"{', '.join(keep)}. Rename them first."
+            f"must not name columns of the predictions, {', '.join(_OURS)}, got "
+            f"{', '.join(keep)}. Rename them first.",
+            argument="keep",
         )
     if not n_ways and stored.is_file():
         edited = Boundary.from_json(stored.read_bytes()).threshold
@@ -254,7 +256,8 @@ def predict_table(
     frame = read_frame(source, list(dict.fromkeys([*keep, *columns.features])), beside, reading)
     if top is not None and top > len(frame):
         raise InvalidInputError(
-            f"`top` must be at most the number of rows, {len(frame)}, got {top}. Use a smaller one."
+            f"must be at most the number of rows, {len(frame)}, got {top}. Use a smaller one.",
+            argument="top",
         )
     X = as_features(frame, columns, "standard input" if str(source) == "-" else str(source))
     found = frame[[*(name for name in beside if name in frame), *keep]].copy()

@@ -109,7 +109,9 @@ class Audit:
     def next_rows(self, n: int = 1) -> IndexArray:
         """Return the next rows to label, fewer than n at the end; none once it has ended."""
         if not isinstance(n, int | np.integer) or n < 1:
-            raise InvalidInputError(f"`n` must be a whole number from 1, got {n!r}. Use 10.")
+            raise InvalidInputError(
+                f"must be a whole number from 1, got {n!r}. Use 10.", argument="n"
+            )
         first = len(self._order) if self._ended else self.n_labels
         rows = self._order[first : first + n]
         self._awaited = max(self._awaited, len(rows))
@@ -120,16 +122,18 @@ class Audit:
         y = as_column("labels", labels, "Pass one label for each of the next rows.")
         if len(y) > self._awaited or count_missing(y):
             raise InvalidInputError(
-                f"`labels` must be those of next_rows, {self._awaited} of which have none yet, got "
+                f"must be those of next_rows, {self._awaited} of which have none yet, got "
                 f"{len(y)} with {count_missing(y)} missing. Call next_rows(n), and pass the labels "
-                "of its rows once."
+                "of its rows once.",
+                argument="labels",
             )
         others = self._negatives | {each for each in y.tolist() if each != self.pos_label}
         is_word = isinstance(self.pos_label, str)
         if len(others) > 1 or any(isinstance(each, str) != is_word for each in others):
             raise InvalidInputError(
-                f"`labels` must be {self.pos_label!r}, the positive class, or one other label of "
-                f"its kind, got {sorted(map(repr, others))}. Name the positive class by pos_label."
+                f"must be {self.pos_label!r}, the positive class, or one other label of "
+                f"its kind, got {sorted(map(repr, others))}. Name the positive class by pos_label.",
+                argument="labels",
             )
         self._negatives = others
         self._awaited -= len(y)
@@ -194,8 +198,9 @@ def _read_guarantee(rule: Floors) -> Guarantee:
         guarantees = rule.guarantees(1.0 - rule.level)
     if not guarantees or guarantees[0].is_cap or guarantees[0].error_rate <= 0.0:
         raise InvalidInputError(
-            "`rule` must be one guaranteed floor below 1 of recall, specificity, precision or "
-            f"npv, got {rule!r}. Use Floors(precision=0.9), for example."
+            "must be one guaranteed floor below 1 of recall, specificity, precision or "
+            f"npv, got {rule!r}. Use Floors(precision=0.9), for example.",
+            argument="rule",
         )
     return guarantees[0]
 
@@ -206,6 +211,7 @@ def _check_fresh(scores: FloatArray, boundary: Boundary) -> None:
     rows = boundary.chosen_on
     if rows is not None and rows.include_unlabelled(scores):
         raise InvalidInputError(
-            "`y_score` must be scores of rows that did not choose the boundary, got some that did. "
-            "Leave the rows with known labels out."
+            "must be scores of rows that did not choose the boundary, got some that did. "
+            "Leave the rows with known labels out.",
+            argument="y_score",
         )

@@ -237,14 +237,16 @@ class Certificate(Record):
         is_whole = isinstance(m, numbers.Integral) and not isinstance(m, bool)
         if not is_whole or not 1 <= m <= _MOST_NEXT:
             raise InvalidInputError(
-                f"`m` must be a whole number from 1 to {_MOST_NEXT:,}, got {m!r}. Use 100, for "
-                "example."
+                f"must be a whole number from 1 to {_MOST_NEXT:,}, got {m!r}. Use 100, for "
+                "example.",
+                argument="m",
             )
         self._need_counts("next_rows")
         if self.method == "uniform":
             raise InvalidInputError(
-                "`next_rows` must have a threshold fixed before these rows, got one chosen on "
-                "them. Certify on other rows."
+                "must have a threshold fixed before these rows, got one chosen on "
+                "them. Certify on other rows.",
+                argument="next_rows",
             )
         self._warn_unless_certified("next_rows")
         delta = (1.0 - self.confidence) / (len(self.labels) if self.joint else 1)
@@ -269,9 +271,10 @@ class Certificate(Record):
     def _need_counts(self, name: str) -> None:
         if self.method not in _COUNTED:
             raise InvalidInputError(
-                f"`{name}` must have a certificate of single rows, got one of clusters, of drawing "
+                "must have a certificate of single rows, got one of clusters, of drawing "
                 "probabilities or of folds, whose bounds follow from no counts. Certify the rows "
-                "again."
+                "again.",
+                argument=name,
             )
 
     def rate(
@@ -319,8 +322,9 @@ class Certificate(Record):
         as_choice("name", name, ("precision", "npv", "flagged", "cost", "net_benefit"))
         if len(self.n_samples) != 2:
             raise InvalidInputError(
-                f"`rate` must have a certificate of two classes, got {len(self.n_samples)}. "
-                "Certify one class against the rest."
+                f"must have a certificate of two classes, got {len(self.n_samples)}. "
+                "Certify one class against the rest.",
+                argument="rate",
             )
         self._need_counts("rate")
         costs = (
@@ -329,9 +333,10 @@ class Certificate(Record):
         )
         if prevalence is None and not all(self.n_samples):
             raise InvalidInputError(
-                "`rate` must have rows of both classes unless `prevalence` is given, got "
+                "must have rows of both classes unless `prevalence` is given, got "
                 f"{self.n_samples[0]} and {self.n_samples[1]}. Certify a random sample of all "
-                "rows, or pass the share of the second class."
+                "rows, or pass the share of the second class.",
+                argument="rate",
             )
         self._warn_unless_certified("rate")
         if prevalence is None and self.method == "clopper-pearson":
@@ -433,7 +438,7 @@ def certify_counts(
     confidence = as_share("confidence", confidence)
     for name, flag in (("joint", joint), ("chosen_here", chosen_here)):
         if not isinstance(flag, bool | np.bool_):
-            raise InvalidInputError(f"`{name}` must be True or False, got {flag!r}.")
+            raise InvalidInputError(f"must be True or False, got {flag!r}.", argument=name)
     status, reason = _WORTH[as_choice("origin", origin, tuple(_WORTH))]
     if status is CertificateStatus.CERTIFIED:
         fixed = " and the threshold was fixed before"
@@ -460,15 +465,17 @@ def _check_counts(wrong: Sequence[int], n_samples: Sequence[int], labels: Sequen
     are_counts = all(isinstance(k, numbers.Integral) for k in (*wrong, *n_samples))
     if not are_counts or not len(wrong) == len(n_samples) == len(labels) >= 2:
         raise InvalidInputError(
-            "`wrong` and `n_samples` must be a number of rows for each class, got "
+            "and `n_samples` must be a number of rows for each class, got "
             f"{wrong!r} and {n_samples!r} for the classes {labels!r}. Use wrong=(34, 5) and "
-            "n_samples=(1000, 100), for example."
+            "n_samples=(1000, 100), for example.",
+            argument="wrong",
         )
     for k, n in zip(wrong, n_samples, strict=True):
         if not 0 <= k <= n:
             raise InvalidInputError(
-                f"`wrong` must be at most `n_samples` in each class, got {k} of {n} rows. Pass "
-                "the rows on the wrong side, and all rows of the class."
+                f"must be at most `n_samples` in each class, got {k} of {n} rows. Pass "
+                "the rows on the wrong side, and all rows of the class.",
+                argument="wrong",
             )
 
 

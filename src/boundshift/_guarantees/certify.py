@@ -173,8 +173,9 @@ def _check_combination(
     """Raise if arguments of `certify` exclude each other."""
     if sample_weight is not None:
         raise InvalidInputError(
-            "`sample_weight` must be None, since no bound holds for weighted rows, got weights. "
-            "Leave them out, or pass the `probability` with which each row was drawn."
+            "must be None, since no bound holds for weighted rows, got weights. "
+            "Leave them out, or pass the `probability` with which each row was drawn.",
+            argument="sample_weight",
         )
     if (cluster is not None) + is_drawn + bool(chosen_here) > 1:
         raise InvalidInputError(
@@ -263,14 +264,15 @@ def _read_drawn(probability: Any, least: float | None, n: int) -> FloatArray:
     drawn = as_real_column("probability", probability, remedy, n)
     if least is None or not is_finite(least) or not 0.0 < least <= 1.0:
         raise InvalidInputError(
-            "`least_probability` must be given with `probability`, above 0 and at most 1, got "
-            f"{least!r}. Pass the least probability that any row had of being drawn."
+            "must be given with `probability`, above 0 and at most 1, got "
+            f"{least!r}. Pass the least probability that any row had of being drawn.",
+            argument="least_probability",
         )
     bad = ~((drawn >= least) & (drawn <= 1.0))
     if bad.any():
         raise InvalidInputError(
-            f"`probability` must be from `least_probability`, {least:g}, to 1, got "
-            f"{drawn[bad][0]:g}. {remedy}"
+            f"must be from `least_probability`, {least:g}, to 1, got {drawn[bad][0]:g}. {remedy}",
+            argument="probability",
         )
     return least / drawn
 
@@ -283,8 +285,9 @@ def _certify_sides(
     negative, positive = as_pair("probability", probability, remedy)
     if max(negative, positive) > 1.0 or least is not None:
         raise InvalidInputError(
-            "`probability` as a pair must be at most 1 each and go without `least_probability`, "
-            f"got {probability!r} and {least!r}. {remedy}"
+            "as a pair must be at most 1 each and go without `least_probability`, "
+            f"got {probability!r} and {least!r}. {remedy}",
+            argument="probability",
         )
     # Wrong rows of the negative class are predicted positive, and the other way round.
     odds = (negative / positive, positive / negative)
@@ -312,14 +315,16 @@ def read_threshold(
             check_known("y_true", find_distinct(as_labels(y_true)).tolist(), threshold)
         if pos_label is not None and pos_label != positive:
             raise InvalidInputError(
-                f"`pos_label` must be that of the boundary, {positive!r}, got {pos_label!r}. "
-                "Leave it out, or pass the boundary's threshold as a number."
+                f"must be that of the boundary, {positive!r}, got {pos_label!r}. "
+                "Leave it out, or pass the boundary's threshold as a number.",
+                argument="pos_label",
             )
         return threshold.threshold, positive
     if not is_finite(threshold) or isinstance(threshold, bool):
         raise InvalidInputError(
-            f"`threshold` must be a finite number or a Boundary, got {threshold!r}. "
-            "Pass what find_boundary returned."
+            f"must be a finite number or a Boundary, got {threshold!r}. "
+            "Pass what find_boundary returned.",
+            argument="threshold",
         )
     return float(threshold), pos_label
 
@@ -330,8 +335,9 @@ def check_known(name: str, labels: Sequence[Any], boundary: Boundary) -> None:
     other = [label for label in dict.fromkeys(labels) if label not in boundary.labels]
     if other and boundary.names_negative:
         raise InvalidInputError(
-            f"`{name}` must hold the labels of the boundary, {negative!r} and {positive!r}, got "
-            f"{', '.join(map(repr, other[:5]))}. Name the classes as the boundary does."
+            f"must hold the labels of the boundary, {negative!r} and {positive!r}, got "
+            f"{', '.join(map(repr, other[:5]))}. Name the classes as the boundary does.",
+            argument=name,
         )
 
 
@@ -340,7 +346,9 @@ def read_scores(name: str, y_score: ArrayLike, n_rows: int | None = None) -> Flo
     remedy = "Pass the decision function or the probability of the positive class."
     scores = as_real_column(name, y_score, remedy, n_rows)
     if not len(scores):
-        raise InvalidInputError(f"`{name}` must have rows, got none. Pass scores of some rows.")
+        raise InvalidInputError(
+            "must have rows, got none. Pass scores of some rows.", argument=name
+        )
     check_finite(scores, name)
     return scores
 

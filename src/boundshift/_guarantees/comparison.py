@@ -220,9 +220,10 @@ def _choose_cost(cost: Cost | None, old: object, new: object) -> Cost:
         cost = _BALANCED if is_balanced else rule  # type: ignore[assignment]
     if not isinstance(cost, Cost):
         raise InvalidInputError(
-            "`cost` must be a Cost unless the boundaries have one rule that says what an error "
+            "must be a Cost unless the boundaries have one rule that says what an error "
             f"costs, got {cost!r} with the rules {rules!r}. Use Cost(false_positive=1, "
-            "false_negative=20), for example."
+            "false_negative=20), for example.",
+            argument="cost",
         )
     return cost
 

@@ -116,7 +116,8 @@ def threshold_interval(
         n_resamples = _SLOW_RESAMPLES if is_slow else _RESAMPLES
     if not isinstance(n_resamples, int | np.integer) or n_resamples < 2:
         raise InvalidInputError(
-            f"`n_resamples` must be a whole number of at least 2, got {n_resamples!r}. Use 200."
+            f"must be a whole number of at least 2, got {n_resamples!r}. Use 200.",
+            argument="n_resamples",
         )
     given = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=rule.symmetric)
     threshold = decide(given, curve, rule, scale).threshold

@@ -290,9 +290,10 @@ class Monitor(Record):
             places[y == label] = place
         if len(y) and places.min() < 0:
             raise InvalidInputError(
-                f"`{name}` must hold labels of the certificate, {self.certificate.labels!r}, got "
+                f"must hold labels of the certificate, {self.certificate.labels!r}, got "
                 f"{y[places < 0].tolist()[0]!r}. Drop the rows without a label, and name the "
-                "others as the certificate does."
+                "others as the certificate does.",
+                argument=name,
             )
         return places
 
@@ -334,13 +335,15 @@ class Monitor(Record):
         needs_clusters = self.certificate.n_clusters is not None
         if needs_clusters and cluster is None:
             raise InvalidInputError(
-                "`cluster` must be given with a certificate of clusters, got None. Pass the id of "
-                "each row's cluster."
+                "must be given with a certificate of clusters, got None. Pass the id of "
+                "each row's cluster.",
+                argument="cluster",
             )
         if cluster is not None and not needs_clusters:
             raise InvalidInputError(
-                "`cluster` must be left out with a certificate of rows, whose bounds are not about "
-                "averages over clusters. Leave it out, or certify with `cluster` to watch clusters."
+                "must be left out with a certificate of rows, whose bounds are not about "
+                "averages over clusters. Leave it out, or certify with `cluster`.",
+                argument="cluster",
             )
 
     @property
@@ -493,16 +496,18 @@ def _check_certificate(certificate: Any) -> None:
     """Raise unless a certificate can be watched; warn unless it is certified."""
     if not isinstance(certificate, Certificate):
         raise InvalidInputError(
-            f"`certificate` must be a Certificate, got {type(certificate).__name__}. Pass what "
-            "boundshift.certify returned."
+            f"must be a Certificate, got {type(certificate).__name__}. Pass what "
+            "boundshift.certify returned.",
+            argument="certificate",
         )
     is_of_drawn_rows = certificate.method == "betting" and certificate.n_clusters is None
     if certificate.method == "drawn" or is_of_drawn_rows:
         raise InvalidInputError(
-            "`certificate` must be about rows or clusters that count alike, got one that was made "
+            "must be about rows or clusters that count alike, got one that was made "
             "with `probability`. The rows of an update have no drawing probabilities, so that "
             "false alarms would be common. Certify rows that were all labelled, or drawn with one "
-            "probability."
+            "probability.",
+            argument="certificate",
         )
     if not certificate.certified:
         warnings.warn(
@@ -583,8 +588,9 @@ def _read_dates(when: Any, n: int) -> tuple[IndexArray, list[When]]:
         distinct, batch = np.unique(values, return_inverse=True)
     except TypeError as error:
         raise InvalidInputError(
-            f"`when` must be dates, text or numbers of one kind, got others ({error}). Drop the "
-            "rows without a date, or leave `when` out."
+            f"must be dates, text or numbers of one kind, got others ({error}). Drop the "
+            "rows without a date, or leave `when` out.",
+            argument="when",
         ) from None
     return batch, [_as_date(value) for value in distinct]
 
@@ -601,6 +607,6 @@ def _as_date(value: Any) -> When:
     if is_known and (value is None or isinstance(value, str | int | float)):
         return value
     raise InvalidInputError(
-        f"`when` must be dates, periods, text or numbers, got {value!r}. Leave it out if it is not "
-        "known."
+        f"must be dates, periods, text or numbers, got {value!r}. Leave it out if it is not known.",
+        argument="when",
     )

@@ -92,18 +92,21 @@ def rows_needed(
         as_share("chance", chance)
     if clustered and chosen_here:
         raise InvalidInputError(
-            "`clustered` must go with a threshold fixed before, got chosen_here=True. Hold out "
-            "whole clusters that have not chosen the threshold."
+            "must go with a threshold fixed before, got chosen_here=True. Hold out "
+            "whole clusters that have not chosen the threshold.",
+            argument="clustered",
         )
     if share >= error:
         raise InvalidInputError(
-            f"`wrong_share` must be below `error`, {error:g}, got {wrong_share!r}: a larger share "
-            "shows the opposite. Use a larger error."
+            f"must be below `error`, {error:g}, got {wrong_share!r}: a larger share "
+            "shows the opposite. Use a larger error.",
+            argument="wrong_share",
         )
 
-    too_close = (
-        f"`wrong_share` must be farther below `error`: more than {_MOST:,} rows would be needed. "
-        "Use a larger error."
+    too_close = InvalidInputError(
+        f"must be farther below `error`: more than {_MOST:,} rows would be needed. "
+        "Use a larger error.",
+        argument="wrong_share",
     )
     claim = _Claim(error, delta, chosen_here=chosen_here, clustered=clustered)
 
@@ -139,9 +142,10 @@ def _rows_for_floors(rule: Floors, has_others: bool) -> int:
     """Return the fewest rows per class that can guarantee floors, if the classes lie apart."""
     if has_others or rule.level is None:
         raise InvalidInputError(
-            f"`error` must be floors that are guaranteed, alone, got {rule!r} or another argument. "
+            f"must be floors that are guaranteed, alone, got {rule!r} or another argument. "
             "Floors have a confidence of their own and are chosen on the same rows: set "
-            "Floors(confidence=0.95), or ask for the rows of one error rate."
+            "Floors(confidence=0.95), or ask for the rows of one error rate.",
+            argument="error",
         )
 
     def is_kept(n: int) -> bool:
@@ -149,15 +153,20 @@ def _rows_for_floors(rule: Floors, has_others: bool) -> int:
         sample = ScoreSample(Scores(-scores[::-1]), Scores(scores))
         return decide(sample, rule=rule).status is not Status.UNMET
 
-    too_many = (
-        f"`error` must be floors that {_MOST_TRIED:,} rows of each class can guarantee, got "
-        f"{rule!r}. Ask for a lower floor or a lower confidence."
+    too_many = InvalidInputError(
+        f"must be floors that {_MOST_TRIED:,} rows of each class can guarantee, got "
+        f"{rule!r}. Ask for a lower floor or a lower confidence.",
+        argument="error",
     )
     return _least(is_kept, 1, _MOST_TRIED, too_many)
 
 
 def _rows_for_power(
-    rows_for: Callable[[int], int], error: float, share: float, chance: float, too_many: str
+    rows_for: Callable[[int], int],
+    error: float,
+    share: float,
+    chance: float,
+    too_many: InvalidInputError,
 ) -> int:
     """Return the number of rows from which on the power is at least `chance`.
 
@@ -178,14 +187,16 @@ def _rows_for_power(
     return rows_for(nearly)
 
 
-def _least(is_enough: Callable[[int], bool], start: int, most: int, too_many: str) -> int:
+def _least(
+    is_enough: Callable[[int], bool], start: int, most: int, too_many: InvalidInputError
+) -> int:
     """Return the least number from `start` on that is enough, by doubling and halving."""
     low = start
     high = start
     step = 1
     while not is_enough(high):
         if high >= most:
-            raise InvalidInputError(too_many)
+            raise too_many
         low = high + 1
         high = min(high + step, most)
         step *= 2

@@ -229,7 +229,8 @@ def _read_weights(probability: ArrayLike | None, n_rows: int) -> FloatArray:
     is_bad = ~(np.isfinite(drawn) & (drawn > 0.0))
     if is_bad.any():
         raise InvalidInputError(
-            f"`probability` must be positive and finite, got {drawn[is_bad][0]:g}. {remedy}"
+            f"must be positive and finite, got {drawn[is_bad][0]:g}. {remedy}",
+            argument="probability",
         )
     weight = drawn.min() / drawn
     return np.asarray(weight / weight.sum())
@@ -245,8 +246,9 @@ def _read_clusters(
         if cluster is None:
             given, missing = missing, given
         raise InvalidInputError(
-            f"`{given}` must go with `{missing}`, but only the first was given. Pass the IDs of "
-            "labelled and of unlabelled rows; a row of no cluster has an ID of its own."
+            f"must go with `{missing}`, but only the first was given. Pass the IDs of "
+            "labelled and of unlabelled rows; a row of no cluster has an ID of its own.",
+            argument=given,
         )
     if cluster is None or unlabelled_cluster is None:
         return np.arange(n), np.arange(n, n + n_unlabelled)

@@ -244,8 +244,9 @@ class Zone(Record):
 
     def _refuse_kind(self, unsure: object) -> InvalidInputError:
         return InvalidInputError(
-            f"`unsure` must be of the same kind as the labels {self.labels!r} in one column, got "
-            f"{unsure!r}. Use None for a missing value."
+            f"must be of the same kind as the labels {self.labels!r} in one column, got "
+            f"{unsure!r}. Use None for a missing value.",
+            argument="unsure",
         )
 
     def _repr_html_(self) -> str:
@@ -329,9 +330,10 @@ def find_zone(
     if precision is not None or npv is not None:
         if precision is None or npv is None or errors is not None or cluster is not None:
             raise InvalidInputError(
-                "`precision` and `npv` must be given together and without `errors` or `cluster`, "
+                "and `npv` must be given together and without `errors` or `cluster`, "
                 f"got precision={precision!r}, npv={npv!r} and errors={errors!r}. Use "
-                "find_zone(y, s, precision=0.5, npv=0.98), for example."
+                "find_zone(y, s, precision=0.5, npv=0.98), for example.",
+                argument="precision",
             )
         asked = as_share("precision", precision), as_share("npv", npv)
         sample = ScoreSample.from_labels(y_true, y_score, pos_label, symmetric=False)
@@ -381,8 +383,9 @@ def zone_of(
     """
     if sample.is_reversed if is_reversed is None else is_reversed:
         raise InvalidInputError(
-            f"`y_score` must be higher for the positive class {sample.labels[1]!r}, got lower "
-            "ones. Negate the scores or pass the other label as pos_label."
+            f"must be higher for the positive class {sample.labels[1]!r}, got lower "
+            "ones. Negate the scores or pass the other label as pos_label.",
+            argument="y_score",
         )
     are_probabilities = sample.are_probabilities(scale)
     # Each limit leaves few rows of one class beyond it, and the second class is mirrored.

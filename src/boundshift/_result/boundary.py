@@ -109,8 +109,9 @@ class Boundary(Record):
     def __post_init__(self) -> None:
         if not math.isfinite(self.threshold) or self.labels[0] == self.labels[1]:
             raise InvalidInputError(
-                "`threshold` must be a finite number and `labels` two different ones, got "
-                f"{self.threshold!r} and {self.labels!r}. Find the boundary again."
+                "must be a finite number and `labels` two different ones, got "
+                f"{self.threshold!r} and {self.labels!r}. Find the boundary again.",
+                argument="threshold",
             )
 
     def _check_values(self) -> None:
@@ -268,14 +269,14 @@ class Boundary(Record):
             are_inside = low >= 0.0 and high <= 1.0
             likeness = " and look like probabilities" if are_inside else ""
             message = (
-                f"`{name}` must be on the scale of the scores that chose the boundary, which lie "
+                f"must be on the scale of the scores that chose the boundary, which lie "
                 f"between {rows.least:.6g} and {rows.most:.6g}, but the scores given lie between "
                 f"{low:.6g} and {high:.6g}{likeness}. Use the same scores as before, such as "
                 "positive_scores of the classifier."
             )
             if refuse:
-                raise InvalidInputError(message)
-            warnings.warn(message, BoundaryWarning, stacklevel=3)
+                raise InvalidInputError(message, argument=name)
+            warnings.warn(f"`{name}` {message}", BoundaryWarning, stacklevel=3)
             return
         n_far = rows.count_far(scores, counts)
         if n_far:
@@ -395,18 +396,19 @@ def check_scale(
     """
     if scale == "probability" and (low < -_ROUNDING or high > 1.0 + _ROUNDING):
         raise InvalidInputError(
-            "`y_score` must be probabilities, as the scores that chose the boundary were, got "
-            f"scores from {low:.6g} to {high:.6g}. Use predict_proba, not decision_function."
+            "must be probabilities, as the scores that chose the boundary were, got "
+            f"scores from {low:.6g} to {high:.6g}. Use predict_proba, not decision_function.",
+            argument="y_score",
         )
     if scale == "raw" and 0.0 <= low < high <= 1.0 and share**n_samples < _UNLIKELY:
         message = (
-            f"`y_score` must be on the scale of the scores that chose {chosen}, got {n_samples:,} "
+            f"must be on the scale of the scores that chose {chosen}, got {n_samples:,} "
             f"scores from {low:.6g} to {high:.6g}, all on one side of it, like probabilities. Use "
             "the same scores as before, such as positive_scores of the classifier."
         )
         if refuse:
-            raise InvalidInputError(message)
-        warnings.warn(message, BoundaryWarning, stacklevel=4)
+            raise InvalidInputError(message, argument="y_score")
+        warnings.warn(f"`y_score` {message}", BoundaryWarning, stacklevel=4)
 
 
 def answer_in_kind(scores: Any, labels: NDArray[Any]) -> Any:

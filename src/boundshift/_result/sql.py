@@ -137,8 +137,9 @@ def _case(
 def _find_dialect(dialect: str) -> Dialect:
     if dialect not in DIALECTS:
         raise InvalidInputError(
-            f"`dialect` must be one of {', '.join(DIALECTS)}, got {dialect!r}."
-            f"{nearest_name(dialect, DIALECTS)} Use 'ansi' for other databases."
+            f"must be one of {', '.join(DIALECTS)}, got {dialect!r}."
+            f"{nearest_name(dialect, DIALECTS)} Use 'ansi' for other databases.",
+            argument="dialect",
         )
     return DIALECTS[dialect]
 
@@ -147,7 +148,8 @@ def _quote_name(argument: str, column: str | Sequence[str], written: Dialect) ->
     parts = [column] if isinstance(column, str) else [*column]
     if not parts or not all(isinstance(part, str) and part for part in parts):
         raise InvalidInputError(
-            f"`{argument}` must be a name, such as 'score' or ('table', 'score'), got {column!r}."
+            f"must be a name, such as 'score' or ('table', 'score'), got {column!r}.",
+            argument=argument,
         )
     opening, closing = written.quotes
     return ".".join(
@@ -181,8 +183,9 @@ def _check_text(argument: str, text: str) -> str:
     """Return a text that every database reads alike."""
     if re.search(r"[\x00-\x1f\\\ud800-\udfff]|\$\{", text):
         raise InvalidInputError(
-            f"`{argument}` must be text without backslashes, control characters and '${{', which "
+            f"must be text without backslashes, control characters and '${{', which "
             f"databases read differently, got {text!r}. Use boundary.threshold in an expression "
-            "of your own."
+            "of your own.",
+            argument=argument,
         )
     return text

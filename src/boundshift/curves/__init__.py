@@ -58,19 +58,22 @@ def as_curve(curve: str | ErrorCurve) -> ErrorCurve:
     """
     if isinstance(curve, Rule):
         raise InvalidInputError(
-            f"`curve` must be an error curve or the name of one, but it is the rule {curve!r}. "
-            "Pass it as `rule`."
+            f"must be an error curve or the name of one, but it is the rule {curve!r}. "
+            "Pass it as `rule`.",
+            argument="curve",
         )
     if isinstance(curve, str) and curve in RULE_NAMES:
         raise InvalidInputError(
-            f"`curve` must be an error curve or the name of one, but {curve!r} is a rule. Use "
-            f"rule={curve!r}."
+            f"must be an error curve or the name of one, but {curve!r} is a rule. Use "
+            f"rule={curve!r}.",
+            argument="curve",
         )
     if callable(curve) and not isinstance(curve, type):
         name = getattr(curve, "__name__", "function")
         raise InvalidInputError(
-            f"`curve` must be an error curve or the name of one, but it is the function {name}. "
+            f"must be an error curve or the name of one, but it is the function {name}. "
             "Use rule=Metric(function) for a metric. A curve of your own is a class derived from "
-            "CountCurve or PairCurve."
+            "CountCurve or PairCurve.",
+            argument="curve",
         )
     return as_object("curve", curve, ErrorCurve, NAMED)

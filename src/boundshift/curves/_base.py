@@ -120,8 +120,9 @@ class ErrorCurve(Settings, ABC):
         """Raise if floors are to be guaranteed, which only some curves can do."""
         if rule.confidence not in (None, "auto"):
             raise InvalidInputError(
-                f"`confidence` of Floors must be left out with the curve {self.name!r}, got "
-                f"{rule.confidence!r}: it guarantees nothing. Use 'clopper-pearson', or no curve."
+                f"of Floors must be left out with the curve {self.name!r}, got "
+                f"{rule.confidence!r}: it guarantees nothing. Use 'clopper-pearson', or no curve.",
+                argument="confidence",
             )
 
     def _search_floors(self, sample: ScoreSample, rule: Floors) -> tuple[Found, str]:
@@ -299,9 +300,10 @@ class ConfidenceCurve(CountCurve):
         """Raise if the rule asks for an estimate, or for another confidence."""
         if rule.confidence not in ("auto", self.confidence):
             raise InvalidInputError(
-                f"`confidence` must be the same in Floors and in the curve, got {rule.confidence} "
+                f"must be the same in Floors and in the curve, got {rule.confidence} "
                 f"and {self.confidence}. Give it to Floors, where None asks for an estimate, and "
-                "leave out the curve."
+                "leave out the curve.",
+                argument="confidence",
             )
 
     def _search_floors(self, sample: ScoreSample, rule: Floors) -> tuple[Found, str]:

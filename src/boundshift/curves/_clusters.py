@@ -58,8 +58,9 @@ def as_clusters(cluster: ArrayLike, n: int) -> IndexArray:
     missing = count_missing(ids)
     if missing:
         raise InvalidInputError(
-            f"`cluster` must hold an id for each row, got {missing} missing. Drop those rows, or "
-            "give each an id of its own if it belongs to no other."
+            f"must hold an id for each row, got {missing} missing. Drop those rows, or "
+            "give each an id of its own if it belongs to no other.",
+            argument="cluster",
         )
     distinct = find_distinct(ids, "cluster")
     if distinct.dtype.kind in "UO":
@@ -68,8 +69,9 @@ def as_clusters(cluster: ArrayLike, n: int) -> IndexArray:
         if len(spellings) < len(distinct):
             twin = str(spellings[np.argmax(counts > 1)])
             raise InvalidInputError(
-                "`cluster` must hold ids that differ by more than blanks or case, got two that "
-                f"read {twin!r}. Spell each id in one way."
+                "must hold ids that differ by more than blanks or case, got two that "
+                f"read {twin!r}. Spell each id in one way.",
+                argument="cluster",
             )
     return np.searchsorted(distinct, ids)
 

@@ -213,8 +213,9 @@ def make_gaussians(
     mu = np.atleast_1d(np.asarray(mean, dtype=np.float64))
     if len(n_samples) != 2 or min(n_samples) < 1:
         raise InvalidInputError(
-            f"`n_samples` must be two positive integers, got {n_samples!r}. "
-            "Use (1000, 10) for the paper's setting."
+            f"must be two positive integers, got {n_samples!r}. "
+            "Use (1000, 10) for the paper's setting.",
+            argument="n_samples",
         )
     rng = check_random_state(random_state)
     covariance = np.eye(len(mu))

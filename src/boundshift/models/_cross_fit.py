@@ -153,22 +153,25 @@ def find_splits(cv: Any, X: Rows, y: NDArray[Any], params: Mapping[str, Any]) ->
         splits = [_as_places(pair, len(y)) for pair in pairs]
     except (IndexError, TypeError) as error:
         raise InvalidInputError(
-            "`cv` must be an int, a splitter or pairs of row numbers (train, test), got "
-            f"{str(cv)[:100]} ({error}). Use cv=5."
+            "must be an int, a splitter or pairs of row numbers (train, test), got "
+            f"{str(cv)[:100]} ({error}). Use cv=5.",
+            argument="cv",
         ) from None
     except ValueError:
         if groups is not None or not splits_groups:
             raise
         raise InvalidInputError(
-            f"`groups` must be given with cv={type(cv).__name__}, which splits by them, got none. "
-            "Pass fit(X, y, groups=...), or use cv=5."
+            f"must be given with cv={type(cv).__name__}, which splits by them, got none. "
+            "Pass fit(X, y, groups=...), or use cv=5.",
+            argument="groups",
         ) from None
     if groups is not None and not splits_groups:
         _check_groups_together(splits, groups)
     if not splits:
         raise InvalidInputError(
-            "`cv` must give at least one split, got none. A generator gives its splits only "
-            "once: pass list(splits), or an int."
+            "must give at least one split, got none. A generator gives its splits only "
+            "once: pass list(splits), or an int.",
+            argument="cv",
         )
     return splits
 
@@ -183,8 +186,9 @@ def _as_places(pair: Any, n_rows: int) -> Split:
 def _check_groups_together(splits: list[Split], groups: NDArray[Any]) -> None:
     if any({*groups[train].tolist()} & {*groups[test].tolist()} for train, test in splits):
         raise InvalidInputError(
-            "`cv` must keep groups together where `groups` are given, got rows of one "
-            "group on both sides of a split. Use StratifiedGroupKFold(5)."
+            "must keep groups together where `groups` are given, got rows of one "
+            "group on both sides of a split. Use StratifiedGroupKFold(5).",
+            argument="cv",
         )
 
 
@@ -195,9 +199,10 @@ def _check_splits(task: Task, splits: list[Split]) -> None:
         labels = np.unique(task.y[train[task.params.decides[train]]]).tolist()
         if n_shared or len(labels) < 2:
             raise InvalidInputError(
-                "`cv` must train on rows of at least two classes and test other rows, got "
+                "must train on rows of at least two classes and test other rows, got "
                 f"{n_shared} row(s) in both of part {k} of {len(splits)}, which trains on "
-                f"{labels}. Use an int or StratifiedKFold, or cv=None for training rows."
+                f"{labels}. Use an int or StratifiedKFold, or cv=None for training rows.",
+                argument="cv",
             )
 
 

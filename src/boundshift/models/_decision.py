@@ -76,8 +76,9 @@ def decide_model(
     rule = claims.rule
     if pos_label is not None:
         raise InvalidInputError(
-            f"`pos_label` must be None with more than two classes, got {pos_label!r}, of "
-            f"{len(labels)}. Fit on y == {pos_label!r} to tell one from the rest."
+            f"must be None with more than two classes, got {pos_label!r}, of "
+            f"{len(labels)}. Fit on y == {pos_label!r} to tell one from the rest.",
+            argument="pos_label",
         )
     if isinstance(rule, ClassRule):
         learned, doubts = _decide_by_class(deciding, claims.curve, rule, multi_class)
@@ -316,9 +317,10 @@ def _decide_by_class(
     rule.check_classes(labels)
     if not isinstance(curve, Empirical) or multi_class != "joint":
         raise InvalidInputError(
-            "`curve` must be None or 'empirical' and `multi_class` 'joint' with "
+            "must be None or 'empirical' and `multi_class` 'joint' with "
             f"{type(rule).__name__}, which counts rows of all classes together, got {curve!r} and "
-            f"{multi_class!r}. Leave them out."
+            f"{multi_class!r}. Leave them out.",
+            argument="curve",
         )
     rows = _known(deciding)
     status = Status.SHARED

@@ -157,8 +157,9 @@ def check_chosen_among(n_fits: int) -> int:
     """Return the number of fits that share the risk."""
     if not isinstance(n_fits, int | np.integer) or isinstance(n_fits, bool) or n_fits < 1:
         raise InvalidInputError(
-            f"`chosen_among` must be a whole number from 1, got {n_fits!r}. Use 3 if you choose "
-            "the best of three fits."
+            f"must be a whole number from 1, got {n_fits!r}. Use 3 if you choose "
+            "the best of three fits.",
+            argument="chosen_among",
         )
     return int(n_fits)
 

@@ -55,8 +55,9 @@ def route_fit(
         check_row_cost(clf.curve, clf.rule, weights)
         if n_classes > 2:
             raise InvalidInputError(
-                f"`row_cost` must go with two classes, got {n_classes}. Fit on "
-                "y == label to tell one from the rest."
+                f"must go with two classes, got {n_classes}. Fit on "
+                "y == label to tell one from the rest.",
+                argument="row_cost",
             )
     if weights is not None:
         _check_weighted(curve, rule, n_classes)
@@ -88,8 +89,9 @@ def _divide(
         is_listed = isinstance(clf.cv, Iterable) and not isinstance(clf.cv, str)
         if not is_listed and not hasattr(clf.cv, "split"):
             raise InvalidInputError(
-                "`groups` must go with a `cv` that splits by groups, got "
-                f"cv={clf.cv!r}. Use cv=GroupKFold(5) or StratifiedGroupKFold(5)."
+                "must go with a `cv` that splits by groups, got "
+                f"cv={clf.cv!r}. Use cv=GroupKFold(5) or StratifiedGroupKFold(5).",
+                argument="groups",
             )
     return fit, split, own
 
@@ -100,9 +102,10 @@ def _check_groups(asked: str | ErrorCurve | None, curve: ErrorCurve, rule: Rule)
     if isinstance(rule, ClassFloors) or not is_counted:
         named = "" if asked is None else f" and curve={asked!r}"
         raise InvalidInputError(
-            "`rule` must have floors of recall or specificity of two classes only, and no "
+            "must have floors of recall or specificity of two classes only, and no "
             f"other curve, where `groups` are given and floors are promised, got {rule!r}"
-            f"{named}. Use Floors(recall=0.9); curve='empirical' or CostMatrix for an estimate."
+            f"{named}. Use Floors(recall=0.9); curve='empirical' or CostMatrix for an estimate.",
+            argument="rule",
         )
 
 
@@ -112,9 +115,10 @@ def _check_weighted(curve: ErrorCurve, rule: Rule, n_classes: int) -> None:
     if by_class or not curve.accepts_weights:
         counting = repr(rule) if by_class else f"the curve {curve.name!r}"
         raise InvalidInputError(
-            f"`sample_weight` must be left out with {counting}, which counts rows, got weights. "
+            f"must be left out with {counting}, which counts rows, got weights. "
             "Use the default curve and rule, or keep the weights out of the decision: enable "
-            "metadata routing and set_fit_request(sample_weight=False)."
+            "metadata routing and set_fit_request(sample_weight=False).",
+            argument="sample_weight",
         )
 
 
@@ -123,8 +127,9 @@ def _find_weights(fit_params: Mapping[str, Any], n_rows: int) -> FloatArray | No
     names = [name for name in fit_params if name == _WEIGHT or name.endswith(f"__{_WEIGHT}")]
     if len(names) > 1:
         raise InvalidInputError(
-            "`sample_weight` must be given once, since it counts in the decision too, got "
-            f"{' and '.join(names)}. Pass one of them."
+            "must be given once, since it counts in the decision too, got "
+            f"{' and '.join(names)}. Pass one of them.",
+            argument="sample_weight",
         )
     given = fit_params[names[0]] if names else None
     return None if given is None else as_weights(given, n_rows)

@@ -211,9 +211,10 @@ def find_methods(model: Any, asked: ResponseMethod = "auto") -> tuple[Method, ..
     if margin is None and (not has_probabilities or asked not in ("auto", "predict_proba")):
         wanted = {"auto": "decision_function or predict_proba", "margin": "known margins"}
         raise InvalidInputError(
-            f"`estimator` must have {wanted.get(str(asked), asked)}, got {type(model).__name__} "
+            f"must have {wanted.get(str(asked), asked)}, got {type(model).__name__} "
             "without. Use a classifier that scores its rows (for SVC, decision_function is always "
-            "there), or pass a function of (estimator, X) as `response_method`."
+            "there), or pass a function of (estimator, X) as `response_method`.",
+            argument="estimator",
         )
     found: tuple[Method, ...] = () if margin is None else (margin,)
     return (*found, "predict_proba") if has_probabilities else found

@@ -98,14 +98,16 @@ def save(obj: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> 
     path = Path(path)
     if os.path.lexists(path) and not overwrite and not is_special(path):
         raise InvalidInputError(
-            f"`path` must not exist yet, got {str(path)!r}. Use another name, or overwrite=True."
+            f"must not exist yet, got {str(path)!r}. Use another name, or overwrite=True.",
+            argument="path",
         )
     if isinstance(obj, Boundary):
         return write_whole(path, obj.to_json() + "\n", new=not overwrite)
     if not hasattr(obj, "get_params"):
         raise InvalidInputError(
-            f"`obj` must be a Boundary or a scikit-learn estimator, got {type(obj).__name__}. "
-            "Save a BoundShiftClassifier, or a pipeline that ends in one."
+            f"must be a Boundary or a scikit-learn estimator, got {type(obj).__name__}. "
+            "Save a BoundShiftClassifier, or a pipeline that ends in one.",
+            argument="obj",
         )
     from boundshift import __version__
 
@@ -117,9 +119,10 @@ def save(obj: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> 
         skops.loads(content, trusted=skops.get_untrusted_types(data=content))
     except Exception as error:
         raise InvalidInputError(
-            f"`obj` must be an estimator that skops can store, got {type(obj).__name__}: {error}. "
+            f"must be an estimator that skops can store, got {type(obj).__name__}: {error}. "
             "Functions must be importable by name. Otherwise store shifted_estimator(), whose own "
-            "intercept has the shift, in the format of the model's library."
+            "intercept has the shift, in the format of the model's library.",
+            argument="obj",
         ) from error
     return write_whole(path, content, new=not overwrite)
 
@@ -168,9 +171,10 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] | Literal[True] | 
         if trusted is True:
             return joblib.load(path)
         raise InvalidInputError(
-            f"`path` must be a file of boundshift.save, got {str(path)!r}, which is neither JSON "
+            f"must be a file of boundshift.save, got {str(path)!r}, which is neither JSON "
             "nor a file of skops. If it is a pickle, loading it can run any code: use trusted=True "
-            "only if you wrote it yourself, then store it with boundshift.save."
+            "only if you wrote it yourself, then store it with boundshift.save.",
+            argument="path",
         )
     skops = _skops()
     try:
@@ -182,8 +186,9 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] | Literal[True] | 
         raise
     except Exception as error:  # A damaged archive fails in many ways.
         raise InvalidInputError(
-            "`path` must be a file of boundshift.save, got one that skops cannot read: "
-            f"{repr(error)[:200]}. Save the model again."
+            "must be a file of boundshift.save, got one that skops cannot read: "
+            f"{repr(error)[:200]}. Save the model again.",
+            argument="path",
         ) from error
     check_format(stored, _FORMAT, _VERSION, ("object",))
     return stored["object"]
@@ -238,9 +243,10 @@ def own_types() -> set[str]:
 def _refuse_types(refused: set[str], where: str) -> None:
     if refused:
         raise InvalidInputError(
-            f"`trusted` must name every type that the {where} holds, got it without "
+            f"must name every type that the {where} holds, got it without "
             f"{str(sorted(refused))[:2000]}."
-            " If you know them and where they are from, pass these names as `trusted`."
+            " If you know them and where they are from, pass these names as `trusted`.",
+            argument="trusted",
         )
 
 

@@ -83,13 +83,15 @@ def train(
         return _read_prefit(task, claims)
     if isinstance(settings.cv, str):
         raise InvalidInputError(
-            "`cv` must be 'prefit', a number of folds, a splitter, pairs of rows or None, got "
-            f"{settings.cv!r}. Use cv=5."
+            "must be 'prefit', a number of folds, a splitter, pairs of rows or None, got "
+            f"{settings.cv!r}. Use cv=5.",
+            argument="cv",
         )
     if is_native(settings.estimator):
         raise InvalidInputError(
-            f"`cv` must be 'prefit' for a {type(settings.estimator).__name__}, which cannot be "
-            f"trained again here, got {settings.cv!r}. Pass `fit` rows that the model has not seen."
+            f"must be 'prefit' for a {type(settings.estimator).__name__}, which cannot be "
+            f"trained again here, got {settings.cv!r}. Pass rows that the model has not seen.",
+            argument="cv",
         )
     plan = _plan_hold_out(task, claims, seen)
     if isinstance(plan, HoldOut):
@@ -126,8 +128,9 @@ def _read_prefit(task: Task, claims: Claims) -> Trained:
     unknown = np.setdiff1d(task.classes, classes)
     if len(unknown):
         raise InvalidInputError(
-            f"`y` must hold labels that the fitted estimator knows ({classes.tolist()}), "
-            f"got {unknown.tolist()} too. Encode the labels as the model was trained on them."
+            f"must hold labels that the fitted estimator knows ({classes.tolist()}), "
+            f"got {unknown.tolist()} too. Encode the labels as the model was trained on them.",
+            argument="y",
         )
     task = replace(task, classes=classes)
     params = task.params
@@ -300,16 +303,18 @@ def _fit(task: Task, estimator: Any) -> Any:
 def _refuse_mean(settings: Settings, where: str) -> None:
     if where and settings.ensemble not in (False, "auto"):
         raise InvalidInputError(
-            f"`ensemble` must be False or 'auto' with {where}, got True: there are no models "
-            "of folds. Use cv=5, or ensemble=False."
+            f"must be False or 'auto' with {where}, got True: there are no models "
+            "of folds. Use cv=5, or ensemble=False.",
+            argument="ensemble",
         )
 
 
 def _refuse_holdout(settings: Settings, where: str) -> None:
     if settings.holdout is not None:
         raise InvalidInputError(
-            f"`holdout` must be None with {where}, got {settings.holdout!r}: no rows are held out. "
-            "Use it with cv=5 and rule=Floors(recall=0.9), for example."
+            f"must be None with {where}, got {settings.holdout!r}: no rows are held out. "
+            "Use it with cv=5 and rule=Floors(recall=0.9), for example.",
+            argument="holdout",
         )
 
 

@@ -81,8 +81,9 @@ class Display(ABC):
             place = ax.get_subplotspec()
             if place is None:
                 raise InvalidInputError(
-                    "`ax` must belong to a grid of subplots, since several panels take its place, "
-                    "got axes with a place of their own. Use ax=figure.subplots()."
+                    "must belong to a grid of subplots, since several panels take its place, "
+                    "got axes with a place of their own. Use ax=figure.subplots().",
+                    argument="ax",
                 )
             ax.set_axis_off()
             spec: Any = place.subgridspec(len(self.heights), 1, height_ratios=self.heights)
@@ -108,8 +109,9 @@ def read_estimator(
     check_is_fitted(estimator)
     if len(estimator.classes_) != 2:
         raise InvalidInputError(
-            f"`estimator` must have two classes, but it has {len(estimator.classes_)}. Draw one "
-            "of its `boundaries_` with ProjectionDisplay(boundary, scores).plot()."
+            f"must have two classes, but it has {len(estimator.classes_)}. Draw one "
+            "of its `boundaries_` with ProjectionDisplay(boundary, scores).plot().",
+            argument="estimator",
         )
     old = estimator.own_threshold_ if old_threshold == "auto" else old_threshold
     return estimator.positive_scores(X), old

@@ -76,7 +76,7 @@ class MonitorDisplay(Display):
         """
         if not monitor.rows:
             raise InvalidInputError(
-                "`monitor` must have seen rows to be drawn, got none. Call update first."
+                "must have seen rows to be drawn, got none. Call update first.", argument="monitor"
             )
         return cls(monitor.paths, monitor.e_value_needed, monitor.alarms).plot(ax)
 

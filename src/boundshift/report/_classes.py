@@ -117,8 +117,9 @@ def class_facts(
     passed = [name for name, value in others.items() if value is not None]
     if passed:
         raise InvalidInputError(
-            f"`{passed[0]}` must be left out in a report on {n_classes} classes, got one. It is "
-            "for two classes: fit one class against the rest to use it."
+            f"must be left out in a report on {n_classes} classes, got one. It is "
+            "for two classes: fit one class against the rest to use it.",
+            argument=passed[0],
         )
     evidence = gather_classes(
         classifier, X, y, confidence, doubt, cases=case_name or "rows", target=target

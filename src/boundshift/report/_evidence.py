@@ -95,8 +95,9 @@ class RowDetails:
             probability = as_scores(as_column("probability", self.probability, order, n))
             if probability.min() < 0 or probability.max() > 1:
                 raise InvalidInputError(
-                    f"`probability` must lie from 0 to 1, got {probability.min():.6g} to "
-                    f"{probability.max():.6g}. Pass predict_proba of the positive class."
+                    f"must lie from 0 to 1, got {probability.min():.6g} to "
+                    f"{probability.max():.6g}. Pass predict_proba of the positive class.",
+                    argument="probability",
                 )
         cost = None if self.row_cost is None else as_row_cost(self.row_cost, n)
         return RowDetails(probability, columns, cost, self.cluster)
@@ -271,8 +272,9 @@ def gather_evidence(
     confidence = as_share("confidence", confidence)
     if not chosen_here and (boundary is None or test is not None):
         raise InvalidInputError(
-            "`chosen_here` must be True where `test` is given or no boundary is, got False. "
-            "Pass the test rows as y_true and y_score, with the boundary."
+            "must be True where `test` is given or no boundary is, got False. "
+            "Pass the test rows as y_true and y_score, with the boundary.",
+            argument="chosen_here",
         )
     target = column_name(y_true)
     boundary, sample = settle_boundary(y_true, y_score, boundary, pos_label=pos_label)
@@ -306,8 +308,9 @@ def gather_evidence(
     elif checked.cluster is not None:
         if not is_test:
             raise InvalidInputError(
-                "`cluster` must go with test rows, got rows that chose the boundary. Hold out "
-                "whole clusters, and pass them as `test`."
+                "must go with test rows, got rows that chose the boundary. Hold out "
+                "whole clusters, and pass them as `test`.",
+                argument="cluster",
             )
         known = (is_positive, score_of_row, checked)
         certificate = _certify_clusters(*known, boundary.threshold, confidence)
@@ -344,8 +347,9 @@ def _read_own_threshold(given: float | str | None, sample: ScoreSample) -> float
         return None if given is None else assume_own_threshold(sample)
     if not is_finite(given):
         raise InvalidInputError(
-            f"`old_threshold` must be a finite number, 'auto' or None, got {given!r}. Use None if "
-            "it is not known: the report then compares with nothing."
+            f"must be a finite number, 'auto' or None, got {given!r}. Use None if "
+            "it is not known: the report then compares with nothing.",
+            argument="old_threshold",
         )
     return float(given)
 
@@ -400,7 +404,8 @@ def check_levels(name: str, values: Any) -> NDArray[Any]:
     levels = len({str(value) for value in column})
     if not 2 <= levels <= MOST_LEVELS:
         raise InvalidInputError(
-            f"`by` must name a column with 2 to {MOST_LEVELS} different values, got {name!r} with "
-            f"{levels}. Cut numbers into classes first, or name another column."
+            f"must name a column with 2 to {MOST_LEVELS} different values, got {name!r} with "
+            f"{levels}. Cut numbers into classes first, or name another column.",
+            argument="by",
         )
     return column

@@ -455,8 +455,9 @@ class Report:
         path = Path(path)
         if path.is_dir() or (path.exists() and not overwrite and not is_special(path)):
             raise InvalidInputError(
-                f"`path` must be a new file, got {path}, which exists. Use another name, or "
-                "overwrite=True to replace a file."
+                f"must be a new file, got {path}, which exists. Use another name, or "
+                "overwrite=True to replace a file.",
+                argument="path",
             )
         return write_whole(path, self.html, new=not overwrite)
 
@@ -519,8 +520,9 @@ def report_classifier(
     boundary = classifier.boundary_
     if (row_cost is not None) != boundary.by_row:
         raise InvalidInputError(
-            "`row_cost` must be given to report exactly if it was given to fit, got it in one of "
-            "them only. Use fit(X, y, row_cost=amount) and report(X_test, y_test, row_cost=…)."
+            "must be given to report exactly if it was given to fit, got it in one of "
+            "them only. Use fit(X, y, row_cost=amount) and report(X_test, y_test, row_cost=…).",
+            argument="row_cost",
         )
     facts = collect_facts(
         y,
@@ -569,7 +571,8 @@ def _groups(X: Any, by: str | Sequence[str] | None) -> dict[str, Any]:
     unknown = [name for name in wanted if name not in columns]
     if unknown:
         raise InvalidInputError(
-            f"`by` must name columns of X, got {unknown[0]!r}. The columns are "
-            f"{', '.join(columns) or 'none: X is no dataframe'}."
+            f"must name columns of X, got {unknown[0]!r}. The columns are "
+            f"{', '.join(columns) or 'none: X is no dataframe'}.",
+            argument="by",
         )
     return {name: check_levels(name, columns[name]) for name in wanted}

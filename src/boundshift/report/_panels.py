@@ -150,8 +150,9 @@ def compare(
     for method in methods:
         if not isinstance(method, Mapping) or "method" not in method:
             raise InvalidInputError(
-                f"`comparison` must be a list of mappings with the key 'method', got {method!r}. "
-                "Use [{'method': 'untouched', 'g_mean': 0.7}], for example."
+                f"must be a list of mappings with the key 'method', got {method!r}. "
+                "Use [{'method': 'untouched', 'g_mean': 0.7}], for example.",
+                argument="comparison",
             )
     keys = dict.fromkeys(key for method in methods for key in method if key != "method")
     shown = [key for key in METRICS_COMPARED if key in keys]

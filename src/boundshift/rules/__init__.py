@@ -71,13 +71,14 @@ def as_rule(rule: str | Rule) -> Rule:
         remedy = _remedy_of_name(rule)
         if remedy:
             raise InvalidInputError(
-                f"`rule` must be a rule or the name of one, but it is {rule!r}. {remedy}"
+                f"must be a rule or the name of one, but it is {rule!r}. {remedy}", argument="rule"
             )
     if callable(rule) and not isinstance(rule, type):
         name = getattr(rule, "__name__", "scorer")
         raise InvalidInputError(
-            f"`rule` must be a rule or the name of one, but it is the function {name}. Use "
-            f"Metric({name}) from boundshift.rules, which maximises it."
+            f"must be a rule or the name of one, but it is the function {name}. Use "
+            f"Metric({name}) from boundshift.rules, which maximises it.",
+            argument="rule",
         )
     return as_object("rule", rule, Rule, _KNOWN)
 

@@ -317,16 +317,18 @@ class Metric(Rule):
         function, _ = self.resolve()
         if {"pos_label", "labels"} & set(getattr(function, "keywords", ())):
             raise InvalidInputError(
-                f"`metric` must not name pos_label or labels, got {self.metric!r}: it gets 1 for "
+                f"must not name pos_label or labels, got {self.metric!r}: it gets 1 for "
                 "the positive class and 0 for the other. Leave them out, and name the positive "
-                "class by pos_label of find_boundary or of the classifier."
+                "class by pos_label of find_boundary or of the classifier.",
+                argument="metric",
             )
         parameters = inspect.signature(function).parameters.values()
         if not any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters):
             raise InvalidInputError(
-                "`metric` must take sample_weight, by which it counts the rows that a curve "
+                "must take sample_weight, by which it counts the rows that a curve "
                 f"expects, got {self.metric!r}. Give it that argument: "
-                "metric(y_true, y_pred, sample_weight=None)."
+                "metric(y_true, y_pred, sample_weight=None).",
+                argument="metric",
             )
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
@@ -349,8 +351,9 @@ class Metric(Rule):
             ]
         if not all(isinstance(value, numbers.Real) for value in values):
             raise InvalidInputError(
-                f"`metric` must give one number, got {values[0]!r} from {self.metric!r}. Name the "
-                "average, as in make_scorer(f1_score, average='macro')."
+                f"must give one number, got {values[0]!r} from {self.metric!r}. Name the "
+                "average, as in make_scorer(f1_score, average='macro').",
+                argument="metric",
             )
         return -sign * np.reshape(np.asarray(values, dtype=np.float64), np.shape(negative))
 
@@ -380,9 +383,10 @@ class Metric(Rule):
                 remedy = nearest_name(scorer, known) or remedy
         if not callable(scorer) or getattr(scorer, "_response_method", "predict") != "predict":
             raise InvalidInputError(
-                "`metric` must be a function of labels and predictions, a scorer of predictions "
+                "must be a function of labels and predictions, a scorer of predictions "
                 f"or its name, got {self.metric!r}. Rankings and probabilities have no boundary."
-                f"{remedy}"
+                f"{remedy}",
+                argument="metric",
             )
         if not hasattr(scorer, "_score_func"):
             return scorer, 1.0 if self.greater_is_better else -1.0

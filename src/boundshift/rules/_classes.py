@@ -53,8 +53,9 @@ class ClassRule(Rule):
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
         """Raise: the rule is for more than two classes."""
         raise InvalidInputError(
-            f"`rule` must be about two classes here, got {type(self).__name__}, which is for "
-            "BoundShiftClassifier with more than two. Use Cost or Floors."
+            f"must be about two classes here, got {type(self).__name__}, which is for "
+            "BoundShiftClassifier with more than two. Use Cost or Floors.",
+            argument="rule",
         )
 
 
@@ -101,15 +102,17 @@ class CostMatrix(ClassRule):
         size = len(set(labels))
         if size < 3 or size < len(labels):
             raise InvalidInputError(
-                f"`labels` must be three or more distinct classes, got {self.labels!r}. Name the "
-                "classes in the order of rows and columns; for two classes use Cost."
+                f"must be three or more distinct classes, got {self.labels!r}. Name the "
+                "classes in the order of rows and columns; for two classes use Cost.",
+                argument="labels",
             )
         costs = _as_numbers(self.costs)
         if costs.shape != (size, size) or np.all(costs == costs[:, :1]):
             raise InvalidInputError(
-                f"`costs` must be a matrix of finite numbers with {size} rows and columns, one for "
+                f"must be a matrix of finite numbers with {size} rows and columns, one for "
                 f"each label, that differ within a row, got {self.costs!r}. Rows are true classes, "
-                "columns predicted ones: put 0 on the diagonal and the costs of mistakes beside it."
+                "columns predicted ones: 0 on the diagonal, and the costs of mistakes beside it.",
+                argument="costs",
             )
         # Nested tuples can be compared and stored.
         object.__setattr__(self, "labels", tuple(labels))
@@ -119,9 +122,10 @@ class CostMatrix(ClassRule):
             total = shares.sum()
             if shares.shape != (size,) or shares.min() <= 0 or abs(total - 1) > _SUM_TOLERANCE:
                 raise InvalidInputError(
-                    f"`prevalence` must have a share above 0 for each of {size} labels, which sum "
+                    f"must have a share above 0 for each of {size} labels, which sum "
                     f"to 1, got {self.prevalence!r}. Use [0.9, 0.08, 0.02], for example, in the "
-                    "order of the labels."
+                    "order of the labels.",
+                    argument="prevalence",
                 )
             object.__setattr__(self, "prevalence", tuple((shares / total).tolist()))
 
@@ -160,8 +164,9 @@ class CostMatrix(ClassRule):
         """Raise unless the labels are those of the matrix."""
         if set(labels) != set(self.labels):
             raise InvalidInputError(
-                f"`labels` of the CostMatrix must be the classes of y, {list(labels)!r}, got "
-                f"{list(self.labels)!r}. Name each class once, in the order of rows and columns."
+                f"of the CostMatrix must be the classes of y, {list(labels)!r}, got "
+                f"{list(self.labels)!r}. Name each class once, in the order of rows and columns.",
+                argument="labels",
             )
 
 
@@ -200,7 +205,8 @@ class ClassFloors(ClassRule):
         remedy = "Use ClassFloors(recall={'rare': 0.9}), for example."
         if not isinstance(self.recall, Mapping) or not self.recall:
             raise InvalidInputError(
-                f"`recall` must be a mapping from labels to floors, got {self.recall!r}. {remedy}"
+                f"must be a mapping from labels to floors, got {self.recall!r}. {remedy}",
+                argument="recall",
             )
         for label, floor in self.recall.items():
             if as_positive(f"recall[{label!r}]", floor, remedy) >= 1:
@@ -250,8 +256,9 @@ class ClassFloors(ClassRule):
         unknown = [label for label in self.recall if label not in labels]
         if unknown:
             raise InvalidInputError(
-                f"`recall` must name classes of y, {list(labels)!r}, got {unknown!r} too. "
-                "Use the labels as y has them."
+                f"must name classes of y, {list(labels)!r}, got {unknown!r} too. "
+                "Use the labels as y has them.",
+                argument="recall",
             )
 
 

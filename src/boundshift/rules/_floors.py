@@ -111,7 +111,9 @@ class Floors(Rule):
         for name in FLOORS[:4]:
             value = getattr(self, name)
             if value is not None and as_positive(name, value, remedy) > 1:
-                raise InvalidInputError(f"`{name}` must be at most 1, got {value!r}. {remedy}")
+                raise InvalidInputError(
+                    f"must be at most 1, got {value!r}. {remedy}", argument=name
+                )
         if self.flagged is not None:
             as_share("flagged", self.flagged, "Use 0.02 for at most 2% of the rows.")
         if self.confidence is not None and self.confidence != "auto":
@@ -119,16 +121,18 @@ class Floors(Rule):
         as_prevalence(self.prevalence)
         if not self.asked:
             raise InvalidInputError(
-                f"`Floors` must have at least one of {', '.join(FLOORS)}, got none. "
-                "Use Floors(recall=0.9), for example."
+                f"must have at least one of {', '.join(FLOORS)}, got none. "
+                "Use Floors(recall=0.9), for example.",
+                argument="Floors",
             )
         depends = self.objective.depends_on_prevalence
         depends |= bool({"precision", "npv", "flagged"} & {*self.asked})
         if self.prevalence is not None and not depends:
             raise InvalidInputError(
-                f"`prevalence` must be left out if nothing depends on it, got "
+                f"must be left out if nothing depends on it, got "
                 f"{self.prevalence!r} with {', '.join(self.asked)} and then={self.then!r}. "
-                "Use it with precision, npv or flagged."
+                "Use it with precision, npv or flagged.",
+                argument="prevalence",
             )
 
     __repr__ = changed_repr
@@ -176,7 +180,8 @@ class Floors(Rule):
             rule = as_rule(self.then)
         if isinstance(rule, Floors):
             raise InvalidInputError(
-                f"`then` must be an objective, got {rule!r}. Give all floors to one Floors."
+                f"must be an objective, got {rule!r}. Give all floors to one Floors.",
+                argument="then",
             )
         return rule if self.prevalence is None else rule.at_prevalence(self.prevalence)
 

@@ -83,9 +83,10 @@ def check_collected(curve: ErrorCurve) -> None:
     """Raise for curves that need every score at once."""
     if not isinstance(curve, PairCurve | CountCurve):
         raise InvalidInputError(
-            f"`curve` must be smooth or count rows if the scores are not held in memory, got "
+            f"must be smooth or count rows if the scores are not held in memory, got "
             f"{curve!r}. Use boundshift.find_boundary on the scores, which take 16 bytes a row, or "
-            "on a random sample of them."
+            "on a random sample of them.",
+            argument="curve",
         )
 
 

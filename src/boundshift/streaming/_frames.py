@@ -35,8 +35,9 @@ def _check_columns(names: Any, data: object, roles: Roles) -> Roles:
     """Raise unless data has its columns; return the roles once columns are renamed after them."""
     if names is None:
         raise InvalidInputError(
-            f"`data` must be a frame or relation, got {type(data).__name__}. Pass labels and "
-            "scores in memory to boundshift.find_boundary."
+            f"must be a frame or relation, got {type(data).__name__}. Pass labels and "
+            "scores in memory to boundshift.find_boundary.",
+            argument="data",
         )
     check_names("`data`", list(map(str, names)), roles.values())
     return {role: role for role in roles}

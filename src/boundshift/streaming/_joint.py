@@ -54,9 +54,10 @@ class JointBins:
         rows = {label: int(tally.rows.sum()) for label, tally in classes.items()}
         if len(rows) == 1:
             raise InvalidInputError(
-                f"`data` must hold two classes, got only {next(iter(rows))!r} in "
+                f"must hold two classes, got only {next(iter(rows))!r} in "
                 f"{sum(rows.values()):,} rows. Check the column of labels, or pass the rows of one "
-                "class in memory, to boundshift.certify for example."
+                "class in memory, to boundshift.certify for example.",
+                argument="data",
             )
         labels = order(rows)
         return cls.of_classes(labels, (classes[labels[0]], classes[labels[1]]), is_weighted)
@@ -182,9 +183,10 @@ class JointBins:
             first = float(thresholds[is_inside][0])
             rows = int(self.total_rows[self.holding(first)][0])
             raise InvalidInputError(
-                f"`threshold` must stand between two bins of a tally, got {first!r} inside one "
+                f"must stand between two bins of a tally, got {first!r} inside one "
                 f"with {rows:,} rows. Count with Tally.of(..., at=[{first!r}]), or use the "
-                "threshold of tally.find_boundary()."
+                "threshold of tally.find_boundary().",
+                argument="threshold",
             )
 
     def nearest_open(self, threshold: float, most_rows: int) -> BoolArray:

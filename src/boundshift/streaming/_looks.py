@@ -46,8 +46,9 @@ class Passes:
         counts: Counts = self._source.scan(request, on_progress)
         if counts.is_weighted and not self._takes_weights:
             raise InvalidInputError(
-                "`data` must be pairs (labels, scores) for a certificate or a zone, whose "
-                "guarantees count rows, got triples with weights. Leave the weights out."
+                "must be pairs (labels, scores) for a certificate or a zone, whose "
+                "guarantees count rows, got triples with weights. Leave the weights out.",
+                argument="data",
             )
         check_faults(counts)
         return counts
@@ -158,7 +159,7 @@ def check_faults(counts: Counts) -> None:
         faults = of_column.get(column, [])
         listed = ", ".join(f"{number} {kind} in {place}" for kind, place, number in faults)
         if faults:
-            raise InvalidInputError(f"`{column}` must {rule}, got {listed}. {remedy}")
+            raise InvalidInputError(f"must {rule}, got {listed}. {remedy}", argument=column)
 
 
 _RULES = (

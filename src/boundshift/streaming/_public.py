@@ -371,8 +371,9 @@ def tally_sql(
     """
     if dialect not in DIALECTS:
         raise InvalidInputError(
-            f"`dialect` must be one of {', '.join(DIALECTS)}, got {dialect!r}. Use 'ansi' for "
-            "other databases."
+            f"must be one of {', '.join(DIALECTS)}, got {dialect!r}. Use 'ansi' for "
+            "other databases.",
+            argument="dialect",
         )
     names = {"label": label, "score": score} | ({} if weight is None else {"weight": weight})
     quote = partial(quote_name, dialect=dialect)

@@ -135,7 +135,7 @@ _REMEDY = {
 
 def not_real_numbers(name: str, what: str) -> InvalidInputError:
     """Return the error for scores, or weights, that are no numbers."""
-    return InvalidInputError(f"`{name}` must be real numbers, got {what}. {_REMEDY[name]}")
+    return InvalidInputError(f"must be real numbers, got {what}. {_REMEDY[name]}", argument=name)
 
 
 def _numbers(name: str, values: Any, location: str, n_rows: int) -> FloatArray:
@@ -206,8 +206,9 @@ def check_names(where: str, names: Sequence[str], wanted: Iterable[str]) -> None
 def read_once(data: object, remedy: str) -> InvalidInputError:
     """Return the error for data that is gone after the first pass."""
     return InvalidInputError(
-        f"`data` must give the same chunks in every pass, got {type(data).__name__!r}, which can "
-        f"be read once. {remedy}"
+        f"must give the same chunks in every pass, got {type(data).__name__!r}, which can "
+        f"be read once. {remedy}",
+        argument="data",
     )
 
 
@@ -226,8 +227,9 @@ def read(data: Any, label: str, score: str, weight: str | None = None, element: 
     engine = _ENGINES.get(type(data).__module__.partition(".")[0])
     if engine != "spark" and element != -1:
         raise InvalidInputError(
-            f"`element` must be left out but for a Spark frame, got {element!r} with "
-            f"{type(data).__name__}. Pass a column of numbers as `score`."
+            f"must be left out but for a Spark frame, got {element!r} with "
+            f"{type(data).__name__}. Pass a column of numbers as `score`.",
+            argument="element",
         )
     roles = {"label": label, "score": score} | ({} if weight is None else {"weight": weight})
     source: Source
@@ -237,8 +239,9 @@ def read(data: Any, label: str, score: str, weight: str | None = None, element: 
         source = getattr(frames, f"{engine}_columns")(data, roles, *beside)
     elif hasattr(data, "find_boundary") or hasattr(data, "find_boundaries"):
         raise InvalidInputError(
-            f"`data` must be rows, got {type(data).__name__}, which holds counts. Call its own "
-            "methods: tally.find_boundary(), or find_boundaries() of tallies by group."
+            f"must be rows, got {type(data).__name__}, which holds counts. Call its own "
+            "methods: tally.find_boundary(), or find_boundaries() of tallies by group.",
+            argument="data",
         )
     elif _is_path(data) or (isinstance(data, list | tuple) and data and all(map(_is_path, data))):
         source = import_module("boundshift.streaming._tables").files_columns(data, roles)
@@ -246,9 +249,10 @@ def read(data: Any, label: str, score: str, weight: str | None = None, element: 
         source = _pairs(data, roles)
     else:
         raise InvalidInputError(
-            "`data` must be files, a DuckDB relation, a frame of Polars, Arrow, Dask or Spark, or "
+            "must be files, a DuckDB relation, a frame of Polars, Arrow, Dask or Spark, or "
             f"an iterable of pairs, got {type(data).__name__}. For columns in memory use "
-            "boundshift.find_boundary."
+            "boundshift.find_boundary.",
+            argument="data",
         )
     return source
 
@@ -328,8 +332,9 @@ def _pairs(pairs: Any, roles: Roles) -> PartSource:
     for role, column in roles.items():
         if column != role or role == "weight":
             raise InvalidInputError(
-                f"`{role}` must be left out for pairs of labels and scores, which have no "
-                f"columns, got {column!r}. Weights come as triples (labels, scores, weights)."
+                f"must be left out for pairs of labels and scores, which have no "
+                f"columns, got {column!r}. Weights come as triples (labels, scores, weights).",
+                argument=role,
             )
     if isinstance(pairs, Iterator):
         remedy = "Pass a list, or a function that makes them again: `lambda: read_chunks(path)`."
@@ -340,15 +345,17 @@ def _pairs(pairs: Any, roles: Roles) -> PartSource:
         for i, chunk in enumerate(pairs() if callable(pairs) else pairs):
             if hasattr(chunk, "columns"):
                 raise InvalidInputError(
-                    f"`data` must be pairs (labels, scores), got a {type(chunk).__name__} as chunk "
+                    f"must be pairs (labels, scores), got a {type(chunk).__name__} as chunk "
                     f"{i}. Use ((f['label'], f['score']) for f in frames), in a function that "
-                    "makes them again."
+                    "makes them again.",
+                    argument="data",
                 )
             n_items = n_items or len(chunk)
             if len(chunk) != n_items or n_items not in (2, 3):
                 raise InvalidInputError(
-                    "`data` must be pairs (labels, scores), or triples with weights, got "
-                    f"{n_items} items in the first and {len(chunk)} in chunk {i}."
+                    "must be pairs (labels, scores), or triples with weights, got "
+                    f"{n_items} items in the first and {len(chunk)} in chunk {i}.",
+                    argument="data",
                 )
             yield as_chunk(*chunk, location=f"chunk {i}")
 

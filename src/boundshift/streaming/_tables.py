@@ -495,13 +495,15 @@ def find_files(files: Files) -> list[Path]:
         paths = _expand(os.fspath(name))
         if "://" in os.fspath(name):
             raise InvalidInputError(
-                f"`data` must name files on this machine, got {os.fspath(name)!r}. Pass "
-                "pyarrow.dataset.dataset(...) or a DuckDB relation, which read remote files."
+                f"must name files on this machine, got {os.fspath(name)!r}. Pass "
+                "pyarrow.dataset.dataset(...) or a DuckDB relation, which read remote files.",
+                argument="data",
             )
         if not paths:
             raise InvalidInputError(
-                f"`data` must name files, got {os.fspath(name)!r}, which matches none. Check the "
-                "folder and the ending."
+                f"must name files, got {os.fspath(name)!r}, which matches none. Check the "
+                "folder and the ending.",
+                argument="data",
             )
         found += paths
     for path in found:

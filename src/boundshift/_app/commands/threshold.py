@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 
 from boundshift._app.cli import (
     command,
-    in_options,
     print_json,
     print_line,
     print_notes,
@@ -133,7 +132,7 @@ def threshold(
             low_class, high_class = found.labels
             text = (
                 f"Call a row {high_class} if {score} > {found.threshold:.6g}, else {low_class}."
-                f"\n{in_options(found.message)}\n{certificate.status.capitalize()}: "
+                f"\n{found.message}\n{certificate.status.capitalize()}: "
                 f"{certificate.reason}."
             )
             bounds = f"at most, at {certificate.confidence:g} ({certificate.status})"

@@ -148,18 +148,21 @@ class SupportRadius(ErrorCurve):
         is_share = type(budget) is float and 0 < budget <= 1
         if budget != "all" and not is_share and not (type(budget) is int and budget >= 0):
             raise InvalidInputError(
-                "`budget` must be a number of points from 0, a share in (0, 1], or 'all', got "
-                f"{self.budget!r}. Use budget='all' for no limit."
+                "must be a number of points from 0, a share in (0, 1], or 'all', got "
+                f"{self.budget!r}. Use budget='all' for no limit.",
+                argument="budget",
             )
         if self.fallback not in ("edges", "means") and not is_finite(self.fallback):
             raise InvalidInputError(
-                f"`fallback` must be 'edges', 'means' or a finite number, got {self.fallback!r}. "
-                "Use 'edges' for the middle between the kept points of both classes."
+                f"must be 'edges', 'means' or a finite number, got {self.fallback!r}. "
+                "Use 'edges' for the middle between the kept points of both classes.",
+                argument="fallback",
             )
         if not isinstance(self.solver, Exact | SLSQP):
             raise InvalidInputError(
-                f"`solver` must be Exact() or SLSQP(), got {self.solver!r}. "
-                "Use solver=Exact() for the global optimum."
+                f"must be Exact() or SLSQP(), got {self.solver!r}. "
+                "Use solver=Exact() for the global optimum.",
+                argument="solver",
             )
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -223,8 +226,9 @@ class SupportRadius(ErrorCurve):
         refuse_weights(sample, self.name)
         if rule != Sum():
             raise InvalidInputError(
-                "`rule` must be 'sum' with the paper's curve, which minimises the sum of both "
-                f"errors, but it is {rule!r}. Leave out the rule, or the curve."
+                "must be 'sum' with the paper's curve, which minimises the sum of both "
+                f"errors, but it is {rule!r}. Leave out the rule, or the curve.",
+                argument="rule",
             )
         direction = 1.0
         upright = sample
