@@ -252,7 +252,7 @@ def read_engine(folder: str, engine: str) -> Facts:
         elapsed, tally = timed(lambda: streaming.Tally.of(data))
         seconds.setdefault("tally", []).append(elapsed)
         for curve, rule in CASES:
-            elapsed, one = timed(partial(streaming.scan_boundary, tally, curve=curve, rule=rule))
+            elapsed, one = timed(partial(tally.find_boundary, curve=curve, rule=rule))
             seconds.setdefault(f"deciding, {curve}", []).append(elapsed)
             elapsed, more = timed(partial(streaming.scan_boundary, data, curve=curve, rule=rule))
             seconds.setdefault(f"scan, {curve}", []).append(elapsed)
@@ -317,7 +317,7 @@ def add_stored(folder: str, n: int) -> Facts:
         return total
 
     seconds, total = timed(add)
-    deciding, boundary = timed(lambda: streaming.scan_boundary(total))
+    deciding, boundary = timed(total.find_boundary)
     return {
         "seconds": seconds,
         "deciding": deciding,
