@@ -127,7 +127,7 @@ WRONG = {
     "scoring for a rule": (lambda: ask(scoring="f1"), "Use `rule`"),
     "words without a positive class": (
         lambda: find_boundary(["well", "ill"] * 20, np.arange(40.0)),
-        "Use pos_label='well'",
+        "Use 'well', for example",
     ),
     "no metric": (lambda: as_rule("metric"), "Use Metric('jaccard')"),
     "no costs": (lambda: as_rule("cost-matrix"), "Use CostMatrix"),

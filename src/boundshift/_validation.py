@@ -360,7 +360,7 @@ def order_labels(
         raise InvalidInputError(
             "must name the positive class unless the labels are 0 and 1, -1 and 1 or "
             f"booleans, but they are {low!r} and {high!r}. {reason} which one is positive. Use "
-            f"pos_label={high!r}, for example.",
+            f"{high!r}, for example.",
             argument="pos_label",
         )
     return low, high

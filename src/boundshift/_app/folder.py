@@ -230,7 +230,7 @@ def predict_table(
     n_ways = sum(wish is not None for wish in (threshold, top, zone))
     if n_ways > 1:
         raise InvalidInputError(
-            "Only one of `threshold`, `top` and `zone` must be given: it decides. Leave one out."
+            "Only one of --threshold, --top and --zone must be given: it decides. Leave one out."
         )
     if zone is not None and [*map(str, zone.labels)] != [*map(str, labels)]:
         raise InvalidInputError(
