@@ -172,7 +172,7 @@ LABELS = (
 
 
 def table():
-    """Read the table: one (paper, functions, tests, corrections) per row."""
+    """Read the table: one (paper, functions, tests) per row."""
     code = PAGE.read_text(encoding="utf-8").partition("## In code")[2]
     lines = [line for line in code.splitlines() if line[:1] == "|"]
     return [tuple(cell.strip() for cell in line.strip("|").split("|")) for line in lines[2:]]
@@ -182,20 +182,19 @@ def names(cell):
     return re.findall(r"`([^`]+)`", cell)
 
 
-def test_every_row_names_functions_tests_and_a_correction():
+def test_every_row_names_functions_and_tests():
     for row in table():
-        _, functions, tests, correction = row
+        _, functions, tests = row
         assert names(functions), row
         assert all(callable(pkgutil.resolve_name(name)) for name in names(functions)), row
         assert names(tests), row
         assert all((PAGE.parents[2] / name).exists() for name in names(tests)), row
-        assert correction, row
 
 
 def test_every_label_of_the_paper_and_every_equation_has_a_row():
     rows = table()
     assert [label for label in LABELS if not any(label in row[0] for row in rows)] == []
-    listed = {name for _, functions, *_ in rows for name in names(functions)}
+    listed = {name for _, functions, _ in rows for name in names(functions)}
     assert {f"lab.reproduction.equations.{name}" for name in equations.__all__} <= listed
 
 
