@@ -24,15 +24,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations, pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample
 from boundshift._status import QUIET, Status
-from boundshift._typing import FloatArray, IndexArray
+from boundshift._typing import Counts, FloatArray, IndexArray, Label
 from boundshift.curves import ErrorCurve, SupportRadius
 from boundshift.curves._base import status_of
 from boundshift.curves._uniform import clopper_pearson
@@ -68,17 +67,19 @@ class ClassBiases(NamedTuple):
     """One bias per class, and what they decide."""
 
     biases: FloatArray  # those of classes with rows sum to zero
-    boundaries: dict[tuple[Any, Any], Boundary]  # on the score of the second minus the first class
+    boundaries: dict[
+        tuple[Label, Label], Boundary
+    ]  # on the score of the second minus the first class
     statuses: list[Status]  # of the problems that were solved
 
 
 def find_biases(
-    y: NDArray[np.intp],
+    y: IndexArray,
     scores: FloatArray,
     curve: ErrorCurve,
     rule: Rule,
     strategy: Strategy = "joint",
-    labels: Sequence[Any] | None = None,
+    labels: Sequence[Label] | None = None,
     weights: FloatArray | None = None,
 ) -> ClassBiases:
     """Return one bias per class, and the boundary that they give each pair of classes.
@@ -95,8 +96,7 @@ def find_biases(
             f"{int(bad.sum())} rows that are infinite or all NaN. Drop those rows.",
             argument="scores",
         )
-    alpha: Any = curve.alpha if isinstance(curve, SupportRadius) else (1.0, 1.0)
-    if not rule.symmetric or alpha[0] != alpha[1]:
+    if not rule.symmetric or not curve.treats_classes_alike:
         raise InvalidInputError(
             "and `curve` must treat classes alike where there are more than two, got "
             f"{rule!r} and {curve!r}, which are about one positive class. Use 'g-mean', 'sum' or "
@@ -124,13 +124,13 @@ def find_biases(
 
 
 def pair_boundaries(
-    y: NDArray[np.intp],
+    y: IndexArray,
     scores: FloatArray,
     biases: FloatArray,
-    labels: Sequence[Any],
+    labels: Sequence[Label],
     curve: ErrorCurve,
-    rule_of: Callable[[Any, Any], Rule],
-) -> dict[tuple[Any, Any], Boundary]:
+    rule_of: Callable[[Label, Label], Rule],
+) -> dict[tuple[Label, Label], Boundary]:
     return {
         sample.labels: _boundary_at(
             biases[i] - biases[j], sample, curve, rule_of(*sample.labels), status_of(sample)
@@ -143,9 +143,9 @@ def pair_boundaries(
 
 
 def _pair_samples(
-    y: NDArray[np.intp],
+    y: IndexArray,
     scores: FloatArray,
-    names: Sequence[Any],
+    names: Sequence[Label],
     weights: FloatArray | None = None,
 ) -> Samples:
     """Return the differences of scores of each pair of classes that has rows."""
@@ -202,7 +202,7 @@ def _reconcile(
     return np.asarray(np.linalg.lstsq(laplacian, right, rcond=None)[0], dtype=np.float64)
 
 
-def _favour_few(biases: FloatArray, counts: NDArray[Any], samples: Samples) -> None:
+def _favour_few(biases: FloatArray, counts: Counts, samples: Samples) -> None:
     """Give a class of very few rows, which may be right by luck, no smaller a bias than others."""
     undecided = [not any(k in pair for pair in samples) for k in range(len(biases))]
     few = (counts > 0) & ((counts <= _FEW_ROWS) | np.array(undecided))
@@ -212,7 +212,7 @@ def _favour_few(biases: FloatArray, counts: NDArray[Any], samples: Samples) -> N
 
 
 def _joint_biases(
-    y: NDArray[np.intp],
+    y: IndexArray,
     scores: FloatArray,
     curve: ErrorCurve,
     rule: Rule,
@@ -245,7 +245,7 @@ def _joint_biases(
 
 
 def _order_classes(
-    y: NDArray[np.intp], scores: FloatArray, weights: FloatArray | None = None
+    y: IndexArray, scores: FloatArray, weights: FloatArray | None = None
 ) -> IndexArray:
     """Return the classes from the smallest to the largest, equal ones by their own scores."""
     own = scores[np.arange(len(y)), y]
@@ -394,7 +394,7 @@ def search_biases(
 
 
 class ClassRows(NamedTuple):
-    y: NDArray[np.intp]
+    y: IndexArray
     scores: FloatArray
 
 
@@ -405,7 +405,7 @@ class FloorBiases(NamedTuple):
 
 
 def promise_floors(
-    rows: ClassRows, rule: ClassFloors, labels: Sequence[Any], guide: ClassRows | None = None
+    rows: ClassRows, rule: ClassFloors, labels: Sequence[Label], guide: ClassRows | None = None
 ) -> FloorBiases:
     r"""Return biases whose floors hold on fresh rows with the rule's confidence, if there are any.
 
@@ -479,7 +479,7 @@ def _split_rows(
 
 
 def meet_floors(
-    rows: ClassRows, rule: ClassFloors, labels: Sequence[Any], targets: FloatArray | None = None
+    rows: ClassRows, rule: ClassFloors, labels: Sequence[Label], targets: FloatArray | None = None
 ) -> FloatArray:
     """Return the best biases that reach recalls, by default the floors, or come nearest."""
     allowed = 1.0 - (_floors(rule, labels) if targets is None else targets)
@@ -495,15 +495,15 @@ def meet_floors(
     return search_biases(*rows, costs, value, [balanced])
 
 
-def _floors(rule: ClassFloors, labels: Sequence[Any]) -> FloatArray:
+def _floors(rule: ClassFloors, labels: Sequence[Label]) -> FloatArray:
     return np.array([float(rule.recall.get(label, 0.0)) for label in labels])
 
 
 def _proposals(
     guide: ClassRows,
     rule: ClassFloors,
-    labels: Sequence[Any],
-    counts: NDArray[np.intp],
+    labels: Sequence[Label],
+    counts: IndexArray,
     allowed: Mapping[int, int],
 ) -> list[FloatArray]:
     """Return biases to test in this order: from high recalls of the guide down to the floors."""

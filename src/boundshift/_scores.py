@@ -14,10 +14,18 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from boundshift._typing import BoolArray, FloatArray, IntArray
+from boundshift._typing import (
+    BoolArray,
+    Counts,
+    FloatArray,
+    IndexArray,
+    IntArray,
+    Label,
+    LabelArray,
+)
 from boundshift._validation import as_choice, as_labels, as_rows, as_scores, as_weights
 from boundshift.exceptions import InvalidInputError
 
@@ -45,7 +53,7 @@ class Scores:
     """
 
     value: FloatArray
-    count: NDArray[Any] | None = None  # numbers of rows, or weights if floats; None: one row each
+    count: Counts | None = None  # numbers of rows, or weights if floats; None: one row each
     given_effective_n: float | None = None  # of bins of weighted rows, whose weights are summed
 
     @cached_property
@@ -93,13 +101,13 @@ class Scores:
         return _ROUNDING + _SUM_ROUNDING * self.effective_n
 
     @cached_property
-    def _before(self) -> NDArray[Any]:
+    def _before(self) -> Counts:
         """Count before each entry, and of all at the end."""
         assert self.count is not None
         return np.concatenate([np.zeros(1, self.count.dtype), np.cumsum(self.count)])
 
     @cached_property
-    def _first_ranks(self) -> NDArray[Any]:
+    def _first_ranks(self) -> Counts:
         """Rank at which each entry begins, and at which the last one ends."""
         unit = self.effective_n / self.n if self.is_weighted else 1
         return np.asarray(self._before * unit)
@@ -135,13 +143,13 @@ class Scores:
         correction = self.effective_n / (self.effective_n - 1)
         return unit * math.sqrt(self._mean((deviation / unit) ** 2) * correction)
 
-    def _rank_of(self, entry: Any) -> Any:
-        return entry if self.count is None else self._before[entry]
+    def _rank_of(self, entry: IndexArray) -> Counts:
+        return np.asarray(entry) if self.count is None else np.asarray(self._before[entry])
 
-    def count_at_most(self, t: ArrayLike) -> Any:
+    def count_at_most(self, t: ArrayLike) -> Counts:
         return self._rank_of(np.searchsorted(self.value, t, side="right"))
 
-    def count_below(self, t: ArrayLike) -> Any:
+    def count_below(self, t: ArrayLike) -> Counts:
         return self._rank_of(np.searchsorted(self.value, t, side="left"))
 
     def at(self, rank: ArrayLike) -> FloatArray:
@@ -153,7 +161,7 @@ class Scores:
             entry = np.searchsorted(self._first_ranks, rank, side="right") - 1
         return np.asarray(self.value[np.minimum(entry, len(self.value) - 1)])
 
-    def points(self) -> tuple[FloatArray, NDArray[Any] | None]:
+    def points(self) -> tuple[FloatArray, Counts | None]:
         """Return the scores and the number of rows at each; None for one each."""
         return self.value, None if self.is_weighted else self.count
 
@@ -178,6 +186,8 @@ class Scores:
 
     def without(self, atoms: FloatArray) -> Scores | None:
         """Return the entries at none of these values, None if there are none."""
+        if not len(atoms):
+            return self
         kept = ~is_among(self.value, atoms)
         if not kept.any():
             return None
@@ -203,7 +213,7 @@ def n_nodes(low: float, high: float, cell: float) -> int:
     return int(np.floor((high - low) / cell)) + 2
 
 
-def _rows_at(values: FloatArray, entries: FloatArray, rows: NDArray[Any] | None) -> NDArray[Any]:
+def _rows_at(values: FloatArray, entries: FloatArray, rows: Counts | None) -> Counts:
     """Return the number of rows at each of some values, given entries in ascending order."""
     first = np.searchsorted(entries, values, side="left")
     stop = np.searchsorted(entries, values, side="right")
@@ -322,7 +332,7 @@ class ScoreSample:
 
     negative: Scores
     positive: Scores
-    labels: tuple[Any, Any] = (0, 1)
+    labels: tuple[Label, Label] = (0, 1)
     log_odds: LogOdds | None = None  # carries thresholds back, where scores are log-odds
     given_atoms: FloatArray | None = None  # of a resample, in which every score may repeat
 
@@ -369,7 +379,7 @@ class ScoreSample:
         cls,
         is_positive: BoolArray,
         scores: FloatArray,
-        labels: tuple[Any, Any],
+        labels: tuple[Label, Label],
         weight: FloatArray | None = None,
     ) -> ScoreSample:
         """Sort rows that have left validation."""
@@ -453,7 +463,7 @@ class ScoreSample:
             is_atom |= at_value >= max(ATOM_ROWS, ATOM_SHARE * size * (1.0 - _ROUNDING))
         return repeated[is_atom]
 
-    def to_rows(self) -> tuple[NDArray[Any], FloatArray]:
+    def to_rows(self) -> tuple[LabelArray, FloatArray]:
         """Return labels and scores of all rows, the negative class first and each in order."""
         scores = [c.at(np.arange(c.n)) for c in self.classes]
         return np.repeat(np.array(self.labels), self.n_samples), np.concatenate(scores)

@@ -13,8 +13,9 @@ from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from boundshift._typing import BoolArray, FloatArray, Label, LabelArray, RandomState
 from boundshift.exceptions import InvalidInputError
 
 _T = TypeVar("_T")
@@ -31,7 +32,7 @@ _COSTS = (
 # --- Settings -------------------------------------------------------------------------------------
 
 
-def as_choice(name: str, value: object, choices: Sequence[object]) -> Any:
+def as_choice(name: str, value: _T, choices: Sequence[object]) -> _T:
     if any(value is choice or value == choice for choice in choices):
         return value
     allowed = ", ".join(repr(choice) for choice in choices)
@@ -46,7 +47,7 @@ def nearest_name(given: object, names: Iterable[str]) -> str:
 
 
 def as_object(
-    argument: str, given: Any, kind: type[Any], named: Mapping[str, Callable[[], _T]]
+    argument: str, given: object, kind: type[Any], named: Mapping[str, Callable[[], _T]]
 ) -> _T:
     if isinstance(given, kind):
         known: _T = given
@@ -129,7 +130,7 @@ def as_pair(name: str, value: object, remedy: str = "") -> tuple[float, float]:
     )
 
 
-def as_generator(random_state: Any) -> np.random.Generator:
+def as_generator(random_state: RandomState | np.random.Generator) -> np.random.Generator:
     if isinstance(random_state, np.random.RandomState):
         random_state = random_state.randint(2**31 - 1)
     return np.random.default_rng(random_state)
@@ -138,7 +139,7 @@ def as_generator(random_state: Any) -> np.random.Generator:
 # --- Columns --------------------------------------------------------------------------------------
 
 
-def as_column(name: str, values: ArrayLike, remedy: str, n_rows: int | None = None) -> NDArray[Any]:
+def as_column(name: str, values: ArrayLike, remedy: str, n_rows: int | None = None) -> LabelArray:
     """Return one value for each row as a one-dimensional array; shape (n, 1) is a column."""
     if np.ma.is_masked(values):  # NumPy would use what the mask hides
         raise InvalidInputError(
@@ -166,7 +167,7 @@ def as_column(name: str, values: ArrayLike, remedy: str, n_rows: int | None = No
 
 def as_real_column(
     name: str, values: ArrayLike, remedy: str, n_rows: int | None = None
-) -> NDArray[np.float64]:
+) -> FloatArray:
     """Return real numbers, one for each row, as float64; NaN and infinity pass."""
     array = as_column(name, values, remedy, n_rows)
     reason = ""
@@ -181,12 +182,12 @@ def as_real_column(
     )
 
 
-def as_scores(y_score: ArrayLike, n_rows: int | None = None) -> NDArray[np.float64]:
+def as_scores(y_score: ArrayLike, n_rows: int | None = None) -> FloatArray:
     """Return scores as a one-dimensional float64 array; NaN and infinity pass."""
     return as_real_column("y_score", y_score, _SCORES, n_rows)
 
 
-def as_known_scores(y_score: ArrayLike) -> NDArray[np.float64]:
+def as_known_scores(y_score: ArrayLike) -> FloatArray:
     """Return scores as a float64 vector, or a single score as a number; none may be missing."""
     given = np.asanyarray(y_score)
     if given.ndim > 1 and given.shape[1:] != (1,):
@@ -207,14 +208,14 @@ def as_known_scores(y_score: ArrayLike) -> NDArray[np.float64]:
     return scores if given.ndim else scores.reshape(())
 
 
-def count_missing(values: NDArray[Any]) -> int:
+def count_missing(values: LabelArray) -> int:
     """Return how many values are NaN, NaT, None or pandas.NA."""
     if values.dtype.kind == "O":
         return sum(value is None or not _is_same(value, value) for value in values.flat)
     return int(np.count_nonzero(values != values))
 
 
-def _is_same(one: Any, other: Any) -> bool:
+def _is_same(one: object, other: object) -> bool:
     """Return whether two values are equal; NaN, NaT and pandas.NA do not even equal themselves."""
     try:
         return bool(one == other)
@@ -232,7 +233,7 @@ def as_rows(
     *,
     symmetric: bool = True,
     one_class: bool = False,
-) -> tuple[NDArray[np.bool_], NDArray[np.float64], tuple[Any, Any]]:
+) -> tuple[BoolArray, FloatArray, tuple[Label, Label]]:
     """Return which rows are positive, their scores, and the labels (negative, positive).
 
     With `one_class` rows of a single class are accepted.
@@ -258,11 +259,11 @@ def as_rows(
     return np.full(len(y), label == labels[1]), scores, labels
 
 
-def as_labels(y_true: ArrayLike, name: str = "y_true") -> NDArray[Any]:
+def as_labels(y_true: ArrayLike, name: str = "y_true") -> LabelArray:
     return as_column(name, y_true, "Pass one label for each row.")
 
 
-def find_distinct(y: NDArray[Any], name: str = "y_true") -> NDArray[Any]:
+def find_distinct(y: LabelArray, name: str = "y_true") -> LabelArray:
     """Return the distinct labels in sorted order; raise if some are missing or not comparable."""
     if y.dtype.kind in "biuf" and len(y):
         low = y.min()
@@ -301,7 +302,7 @@ def check_labels(y_true: ArrayLike, name: str = "y_true") -> None:
         _check_spellings(find_distinct(as_labels(y_true, name), name).tolist())
 
 
-def _check_spellings(labels: Sequence[Any]) -> None:
+def _check_spellings(labels: Iterable[Label]) -> None:
     """Raise if two labels differ by nothing but blanks or case."""
     seen: dict[str, str] = {}
     for label in labels:
@@ -315,58 +316,67 @@ def _check_spellings(labels: Sequence[Any]) -> None:
 
 
 def order_labels(
-    labels: Iterable[Any],
+    labels: Iterable[Label],
     pos_label: object = None,
     *,
-    counts: Mapping[Any, float] | None = None,
+    counts: Mapping[Label, float] | None = None,
     symmetric: bool = True,
-) -> tuple[Any, Any]:
+) -> tuple[Label, Label]:
     """Return two distinct labels as (negative, positive): the one rule for which is positive."""
+    low, high = _sort_two(labels)
+    if pos_label is not None:
+        return _end_in(pos_label, low, high)
+    if are_signs((low, high)):
+        return low, high
+    if counts is not None and counts[low] != counts[high]:
+        return (low, high) if counts[high] < counts[low] else (high, low)
+    if symmetric:
+        return low, high
+    reason = "Scores do not tell"
+    if counts is not None:
+        reason = "Both are equally frequent, so the rows do not tell"
+    raise InvalidInputError(
+        "must name the positive class unless the labels are 0 and 1, -1 and 1 or "
+        f"booleans, but they are {low!r} and {high!r}. {reason} which one is positive. Use "
+        f"{high!r}, for example.",
+        argument="pos_label",
+    )
+
+
+def _sort_two(labels: Iterable[Label]) -> tuple[Label, Label]:
+    """Return two labels in sorted order; raise if there are more or fewer, or two spellings."""
     labels = list(labels)
     _check_spellings(labels)
     try:
         labels = sorted(labels)
     except TypeError as error:
         raise _not_comparable("y_true", error) from None
-    if len(labels) != 2:
-        shown = ", ".join(map(repr, labels[:5])) + (", …" if len(labels) > 5 else "")
-        got = f"{len(labels)}: {shown}" if labels[1:] else f"only {shown}" if labels else "0 rows"
-        raise InvalidInputError(
-            f"must hold two classes, got {got}. Pass rows of both classes; one is enough "
-            "for Floors(specificity=0.99), Floors(recall=0.9), certify and find_zone, and many "
-            "are for BoundShiftClassifier.",
-            argument="y_true",
-        )
-    low, high = labels
-    if pos_label is not None:
-        for label, pair in ((high, (low, high)), (low, (high, low))):
-            if _is_same(pos_label, label):
-                return pair
-        raise InvalidInputError(
-            f"must be one of the labels {low!r} and {high!r}, got {pos_label!r}. "
-            "Use pos_label=None to let boundshift choose.",
-            argument="pos_label",
-        )
-    if are_signs((low, high)):
+    if len(labels) == 2:
+        return labels[0], labels[1]
+    shown = ", ".join(map(repr, labels[:5])) + (", …" if len(labels) > 5 else "")
+    got = f"{len(labels)}: {shown}" if labels[1:] else f"only {shown}" if labels else "0 rows"
+    raise InvalidInputError(
+        f"must hold two classes, got {got}. Pass rows of both classes; one is enough "
+        "for Floors(specificity=0.99), Floors(recall=0.9), certify and find_zone, and many "
+        "are for BoundShiftClassifier.",
+        argument="y_true",
+    )
+
+
+def _end_in(pos_label: object, low: Label, high: Label) -> tuple[Label, Label]:
+    """Return two labels with the positive one last."""
+    if _is_same(pos_label, high):
         return low, high
-    if counts is not None and counts[low] != counts[high]:
-        return (low, high) if counts[high] < counts[low] else (high, low)
-    if not symmetric:
-        reason = (
-            "Scores do not tell"
-            if counts is None
-            else "Both are equally frequent, so the rows do not tell"
-        )
-        raise InvalidInputError(
-            "must name the positive class unless the labels are 0 and 1, -1 and 1 or "
-            f"booleans, but they are {low!r} and {high!r}. {reason} which one is positive. Use "
-            f"{high!r}, for example.",
-            argument="pos_label",
-        )
-    return low, high
+    if _is_same(pos_label, low):
+        return high, low
+    raise InvalidInputError(
+        f"must be one of the labels {low!r} and {high!r}, got {pos_label!r}. "
+        "Use pos_label=None to let boundshift choose.",
+        argument="pos_label",
+    )
 
 
-def are_signs(labels: tuple[Any, Any]) -> bool:
+def are_signs(labels: tuple[Label, Label]) -> bool:
     """Return whether labels say by themselves which one is positive: 0/1, -1/1, False/True."""
     return set(labels) in ({0, 1}, {-1, 1})
 
@@ -374,7 +384,7 @@ def are_signs(labels: tuple[Any, Any]) -> bool:
 # --- Weights and costs ----------------------------------------------------------------------------
 
 
-def as_weights(sample_weight: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+def as_weights(sample_weight: ArrayLike, n_rows: int) -> FloatArray:
     remedy = "Pass the importance of each row."
     weight = as_real_column("sample_weight", sample_weight, remedy, n_rows)
     bad = ~(np.isfinite(weight) & (weight >= 0))
@@ -393,7 +403,7 @@ def bad_weights(found: str) -> InvalidInputError:
     )
 
 
-def as_row_cost(row_cost: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+def as_row_cost(row_cost: ArrayLike, n_rows: int) -> FloatArray:
     """Return costs as numbers of at least 0: one for each row, or one for either error."""
     table = np.asanyarray(row_cost)
     if table.ndim == 2 and table.shape[1] == 2:
@@ -410,7 +420,7 @@ def as_row_cost(row_cost: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     return cost
 
 
-def own_cost(cost: NDArray[np.float64], is_positive: NDArray[np.bool_]) -> NDArray[np.float64]:
+def own_cost(cost: FloatArray, is_positive: BoolArray) -> FloatArray:
     """Return what each row costs if it is decided wrongly; of two columns that of its class."""
     own = cost if cost.ndim == 1 else np.where(is_positive, cost[:, 1], cost[:, 0])
     if not own.any():

@@ -91,6 +91,11 @@ class ErrorCurve(Settings, ABC):
     """Whether rows may have weights."""
 
     @property
+    def treats_classes_alike(self) -> bool:
+        """Whether the claim is the same for either class, so that either may be positive."""
+        return True
+
+    @property
     def delta(self) -> float | None:
         """Probability with which the claim may fail, None for an estimate."""
         return None

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -219,7 +219,7 @@ def _test_npv(guarantee: Guarantee, gaps: _Gaps) -> _FloorTest:
     return _SequenceTest(guarantee, misses, below, is_backward=True)
 
 
-def _interpolate(bound: Bound, wrong: Any, n: int, *, is_upper: bool = False) -> FloatArray:
+def _interpolate(bound: Bound, wrong: ArrayLike, n: int, *, is_upper: bool = False) -> FloatArray:
     """Return a bound at each count, interpolated if a class has very many rows.
 
     With `is_upper` a count between two of the grid has the bound of the larger one.
@@ -231,7 +231,7 @@ def _interpolate(bound: Bound, wrong: Any, n: int, *, is_upper: bool = False) ->
     values = bound(counts, n)
     if is_upper:
         return np.asarray(values[np.searchsorted(counts, wrong)])
-    return np.asarray(np.interp(wrong, counts, values))
+    return np.asarray(np.interp(np.asarray(wrong), counts, values))
 
 
 # --- Gaps -----------------------------------------------------------------------------------------

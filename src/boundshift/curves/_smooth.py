@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit, ndtr
 
 from boundshift._scores import Scores, ScoreSample, n_nodes, pooled_spread, robust_std
@@ -72,32 +71,35 @@ class Smoothed(PairCurve):
     def errors(self, sample: ScoreSample) -> ErrorsAt:
         """Return the function from boundaries to the claimed error rates (negative, positive)."""
         atoms = sample.atoms
+        pooled = sample.pooled_std
+        facing = (sample.negative, sample.positive.mirrored())
+        if not len(atoms):
+            upper, lower = (self.tail(scores, pooled) for scores in facing)
+            return lambda t: (upper(t), lower(-t))
         counts = [
             scores.count_at_most(atoms) - scores.count_below(atoms) for scores in sample.classes
         ]
-        above = _sums(counts[0][::-1])[::-1]
-        below = _sums(counts[1])
-        rest: list[Any] = [
-            scores.without(atoms) if len(atoms) else scores for scores in sample.classes
-        ]
-        pooled = sample.pooled_std
+        atoms_above = _sums(counts[0][::-1])[::-1]
+        atoms_below = _sums(counts[1])
+        rows_above = self._rows_above(facing[0].without(atoms), pooled)
+        rows_below = self._rows_above(facing[1].without(-atoms[::-1]), pooled)
         n = sample.n_samples
-        upper = None if rest[0] is None else self.tail(rest[0], pooled)
-        lower = None if rest[1] is None else self.tail(rest[1].mirrored(), pooled)
-        if upper and lower and not len(atoms):  # no division by n, which would round
-            return lambda t: (upper(t), lower(-t))
 
         def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
             place = np.searchsorted(atoms, t, side="right")  # a row at the threshold is negative
-            negative = above[place]
-            positive = below[place]
-            if upper is not None:
-                negative = negative + rest[0].n * upper(t)
-            if lower is not None:
-                positive = positive + rest[1].n * lower(-t)
-            return np.clip(negative / n[0], 0.0, 1.0), np.clip(positive / n[1], 0.0, 1.0)
+            above = atoms_above[place] + rows_above(t)
+            below = atoms_below[place] + rows_below(-t)
+            return np.clip(above / n[0], 0.0, 1.0), np.clip(below / n[1], 0.0, 1.0)
 
         return at
+
+    def _rows_above(self, scores: Scores | None, pooled: float) -> Tail:
+        """Return the function from boundaries to the smoothed number of rows above them."""
+        if scores is None:
+            return np.zeros_like
+        tail = self.tail(scores, pooled)
+        n = scores.n
+        return lambda t: n * tail(t)
 
     def tail(self, scores: Scores, pooled: float) -> Tail:
         """Return the function from boundaries to the smoothed share of a class above them.
@@ -160,7 +162,7 @@ class Logistic(PairCurve):
         # Rows at the nodes, and then those at the atoms, of each class.
         counts = np.zeros((2, size + len(atoms)))
         for own, scores in zip(counts, sample.classes, strict=True):
-            rest = scores.without(atoms) if len(atoms) else scores
+            rest = scores.without(atoms)
             if rest is not None:
                 own[:size] = rest.binned(low, high, cell)
             own[size:] = scores.count_at_most(atoms) - scores.count_below(atoms)
@@ -251,7 +253,7 @@ def _fit(x: FloatArray, counts: FloatArray) -> FloatArray:
     return np.asarray(slope * x + shift)
 
 
-def _sums(counts: NDArray[Any]) -> FloatArray:
+def _sums(counts: ArrayLike) -> FloatArray:
     """Return the count before each atom, and of all at the end."""
     return np.append(0.0, np.cumsum(counts))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -15,19 +15,18 @@ Sizes = tuple[float, float]
 """Rows of the (negative, positive) class, or the sums of their weights."""
 
 
-def changed_repr(claim: Any) -> str:
-    """Return the repr of a rule or a curve: the settings that differ from their defaults."""
-    values = {f.name: (getattr(claim, f.name), f.default) for f in fields(claim)}
-    changed = (f"{name}={value!r}" for name, (value, plain) in values.items() if value != plain)
-    return f"{type(claim).__name__}({', '.join(changed)})"
-
-
 class Settings:
     """The fields of a frozen dataclass as parameters that scikit-learn can search."""
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def get_params(self, deep: bool = True) -> dict[str, object]:
         """Return all settings by name; `deep` makes no difference."""
         return {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+
+    def changed_repr(self) -> str:
+        """Return a repr with the settings that differ from their defaults."""
+        defaults = {f.name: f.default for f in fields(self)}  # type: ignore[arg-type]
+        changed = (f"{k}={v!r}" for k, v in self.get_params().items() if v != defaults[k])
+        return f"{type(self).__name__}({', '.join(changed)})"
 
     def __sklearn_clone__(self) -> Self:
         return self
@@ -109,9 +108,9 @@ class Rule(Settings, ABC):
         prevalence : float
             Share of positives, which comes before that of the rule.
         """
-        rule: Any = self
+        rule = self
         if self.depends_on_prevalence:
-            rule = replace(rule, prevalence=None)
+            rule = replace(self, prevalence=None)  # type: ignore[call-arg]
         value = rule.value(negative, positive, (1.0 - prevalence, prevalence))
         return np.asarray(-value if self.maximised else value)
 

@@ -360,7 +360,7 @@ class Metric(Rule):
     @property
     def title(self) -> str:
         """Name of the metric."""
-        given: Any = getattr(self.metric, "_score_func", self.metric)
+        given = getattr(self.metric, "_score_func", self.metric)
         name = given if isinstance(given, str) else getattr(given, "__name__", "metric")
         return str(name).removesuffix("_score").replace("_", " ")
 
@@ -388,6 +388,6 @@ class Metric(Rule):
                 f"{remedy}",
                 argument="metric",
             )
-        if not hasattr(scorer, "_score_func"):
-            return scorer, 1.0 if self.greater_is_better else -1.0
-        return partial(scorer._score_func, **scorer._kwargs), float(scorer._sign)
+        if hasattr(scorer, "_score_func"):
+            return partial(scorer._score_func, **scorer._kwargs), float(scorer._sign)
+        return scorer, 1.0 if self.greater_is_better else -1.0

@@ -8,14 +8,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from boundshift._typing import FloatArray
+from boundshift._typing import FloatArray, Label
 from boundshift._validation import as_choice, as_positive, as_share
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules._base import Rule, Sizes, changed_repr
+from boundshift.rules._base import Rule, Settings, Sizes
 from boundshift.rules._binary import Cost, Sum
 from boundshift.rules._floors import Floors
 from boundshift.rules._guarantee import Guarantee
@@ -33,21 +33,21 @@ class ClassRule(Rule):
     own_curve = "empirical"
 
     @abstractmethod
-    def losses(self, labels: Sequence[Any]) -> FloatArray:
+    def losses(self, labels: Sequence[Label]) -> FloatArray:
         """Return the loss matrix, true classes in rows and predicted ones in columns."""
 
     @abstractmethod
     def total(
-        self, losses: FloatArray, labels: Sequence[Any], n_samples: Sequence[int]
+        self, losses: FloatArray, labels: Sequence[Label], n_samples: Sequence[int]
     ) -> FloatArray:
         """Return the number to minimise, from each class's mean loss in the last dimension."""
 
     @abstractmethod
-    def for_pair(self, negative: Any, positive: Any) -> Rule:
+    def for_pair(self, negative: Label, positive: Label) -> Rule:
         """Return the rule restricted to two of the classes."""
 
     @abstractmethod
-    def check_classes(self, labels: Sequence[Any]) -> None:
+    def check_classes(self, labels: Sequence[Label]) -> None:
         """Raise if the rule is not about these classes."""
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
@@ -93,9 +93,9 @@ class CostMatrix(ClassRule):
 
     name = "cost-matrix"
 
-    costs: Any
-    labels: Any
-    prevalence: Any = None
+    costs: Sequence[Sequence[float]] | FloatArray
+    labels: Sequence[Label]
+    prevalence: Sequence[float] | FloatArray | None = None
 
     def __post_init__(self) -> None:
         labels = np.asarray(self.labels, object).ravel().tolist()
@@ -129,13 +129,13 @@ class CostMatrix(ClassRule):
                 )
             object.__setattr__(self, "prevalence", tuple((shares / total).tolist()))
 
-    def losses(self, labels: Sequence[Any]) -> FloatArray:
+    def losses(self, labels: Sequence[Label]) -> FloatArray:
         """Return the costs in the order of other labels."""
         places = [self.labels.index(label) for label in labels]
         return np.array(self.costs)[np.ix_(places, places)]
 
     def total(
-        self, losses: FloatArray, labels: Sequence[Any], n_samples: Sequence[int]
+        self, losses: FloatArray, labels: Sequence[Label], n_samples: Sequence[int]
     ) -> FloatArray:
         """Return the expected cost of one decision."""
         weights = np.array(n_samples, dtype=np.float64)
@@ -144,7 +144,7 @@ class CostMatrix(ClassRule):
             weights[np.array(n_samples) == 0] = 0.0
         return np.asarray(losses @ weights / weights.sum())
 
-    def for_pair(self, negative: Any, positive: Any) -> Rule:
+    def for_pair(self, negative: Label, positive: Label) -> Rule:
         """Return the costs of mistaking two classes for each other."""
         costs = self.losses((negative, positive))
         false_positive = costs[0, 1] - costs[0, 0]
@@ -160,7 +160,7 @@ class CostMatrix(ClassRule):
             false_positive=false_positive, false_negative=false_negative, prevalence=prevalence
         )
 
-    def check_classes(self, labels: Sequence[Any]) -> None:
+    def check_classes(self, labels: Sequence[Label]) -> None:
         """Raise unless the labels are those of the matrix."""
         if set(labels) != set(self.labels):
             raise InvalidInputError(
@@ -197,7 +197,7 @@ class ClassFloors(ClassRule):
 
     name = "class-floors"
 
-    recall: Mapping[Any, float] = field(default_factory=dict)
+    recall: Mapping[Label, float] = field(default_factory=dict)
     then: str = "g-mean"
     confidence: float = 0.95
 
@@ -217,7 +217,7 @@ class ClassFloors(ClassRule):
         as_choice("then", self.then, ("g-mean", "balanced_accuracy", "sum", "minimax"))
         as_share("confidence", self.confidence)
 
-    __repr__ = changed_repr
+    __repr__ = Settings.changed_repr
 
     def guarantees(self, delta: float | None = None) -> tuple[Guarantee, ...]:
         r"""Return a guarantee for each floor, with the whole :math:`\delta` of this rule.
@@ -228,12 +228,12 @@ class ClassFloors(ClassRule):
         whole = 1.0 - self.confidence
         return tuple(Guarantee(label, floor, whole) for label, floor in self.recall.items())
 
-    def losses(self, labels: Sequence[Any]) -> FloatArray:
+    def losses(self, labels: Sequence[Label]) -> FloatArray:
         """Return 1 for every mistake."""
         return 1.0 - np.eye(len(labels))
 
     def total(
-        self, losses: FloatArray, labels: Sequence[Any], n_samples: Sequence[int]
+        self, losses: FloatArray, labels: Sequence[Label], n_samples: Sequence[int]
     ) -> FloatArray:
         """Return the objective from each class's error, whether or not floors are met."""
         errors = losses[..., np.array(n_samples) > 0]
@@ -243,7 +243,7 @@ class ClassFloors(ClassRule):
             return np.asarray(errors.mean(axis=-1))
         return np.asarray(-np.log(np.maximum(1.0 - errors, _LEAST_RIGHT)).mean(axis=-1))
 
-    def for_pair(self, negative: Any, positive: Any) -> Rule:
+    def for_pair(self, negative: Label, positive: Label) -> Rule:
         """Return the floors of two classes."""
         recall = self.recall.get(positive)
         specificity = self.recall.get(negative)
@@ -251,7 +251,7 @@ class ClassFloors(ClassRule):
             return Sum()
         return Floors(recall, specificity, confidence=self.confidence)
 
-    def check_classes(self, labels: Sequence[Any]) -> None:
+    def check_classes(self, labels: Sequence[Label]) -> None:
         """Raise if a floor is of a class that is not there."""
         unknown = [label for label in self.recall if label not in labels]
         if unknown:
@@ -262,7 +262,7 @@ class ClassFloors(ClassRule):
             )
 
 
-def _as_numbers(values: Any) -> FloatArray:
+def _as_numbers(values: ArrayLike) -> FloatArray:
     """Return an array of finite numbers, empty if some value is none."""
     try:
         numbers = np.asarray(values, dtype=np.float64)

@@ -12,7 +12,7 @@ from boundshift._typing import FloatArray
 from boundshift._validation import as_positive, as_share
 from boundshift._words import METRIC_TITLES
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules._base import Rule, Sizes, changed_repr
+from boundshift.rules._base import Rule, Settings, Sizes
 from boundshift.rules._binary import GMean, as_prevalence, frequencies
 from boundshift.rules._guarantee import Guarantee
 
@@ -135,7 +135,7 @@ class Floors(Rule):
                 argument="prevalence",
             )
 
-    __repr__ = changed_repr
+    __repr__ = Settings.changed_repr
 
     @property
     def asked(self) -> dict[str, float]:

@@ -10,11 +10,10 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from numpy.typing import ArrayLike
 
-from boundshift._typing import FloatArray
+from boundshift._typing import FloatArray, Label
 
 UpperBound = Callable[[ArrayLike, int, float], FloatArray]
 """From wrong rows, all rows and a probability of failure to an upper bound on the error rate."""
@@ -47,7 +46,7 @@ class Guarantee:
     (0.025, 36, 17)
     """
 
-    rate: Any
+    rate: Label
     limit: float
     delta: float
     is_cap: bool = False

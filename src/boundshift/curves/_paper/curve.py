@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from boundshift._ranking import Ranking, find_ranking
 from boundshift._scores import ScoreSample, refuse_weights
 from boundshift._search import ErrorsAt, Found
 from boundshift._status import Status
+from boundshift._typing import FloatArray
 from boundshift._validation import as_choice, as_pair, as_positive, is_finite
 from boundshift.curves._base import Claim, Empirical, ErrorCurve, Solution
 from boundshift.curves._paper.equations import class_error
@@ -19,7 +20,7 @@ from boundshift.curves._paper.levels import Levels, SupportProblem, keep_clear
 from boundshift.curves._paper.slsqp import SLSQP
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule, Sum
-from boundshift.rules._base import changed_repr
+from boundshift.rules._base import Settings
 
 Pair = tuple[float, float]
 
@@ -167,7 +168,7 @@ class SupportRadius(ErrorCurve):
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
-    __repr__ = changed_repr
+    __repr__ = Settings.changed_repr
 
     @classmethod
     def paper(
@@ -212,6 +213,12 @@ class SupportRadius(ErrorCurve):
             gamma, constant, radius, slack, penalty, alpha, budget, centre, stop_at_zero, solver,
             fallback,
         )  # fmt: skip
+
+    @property
+    def treats_classes_alike(self) -> bool:
+        """Whether slack has the same price in both classes."""
+        negative, positive = as_pair("alpha", self.alpha)
+        return negative == positive
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
         """Return the shares as counted: the paper claims errors at its own boundary only."""
@@ -286,6 +293,7 @@ class SupportRadius(ErrorCurve):
         log_deltas = -0.5 * np.square(u)
         kept = [[level.low[0], level.high[0]], [-level.high[1], -level.low[1]]]
         supports = np.sort(direction * np.array(kept))
+        slack = problem.n_samples - level.n
         confidence_radii = level.radius + level.step * (self.constant + np.array(u))
         return SupportGeometry(
             deltas=_pair(np.exp(log_deltas)),
@@ -294,9 +302,10 @@ class SupportRadius(ErrorCurve):
             radii=_pair(level.radius),
             confidence_radii=_pair(confidence_radii),
             supports=(_pair(supports[0]), _pair(supports[1])),
-            slack=_pair((problem.n_samples - level.n).astype(int)),
+            slack=(int(slack[0]), int(slack[1])),
         )
 
 
-def _pair(values: Any) -> Any:
-    return tuple(values.tolist())
+def _pair(values: FloatArray) -> Pair:
+    negative, positive = values.tolist()
+    return negative, positive

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -25,22 +25,22 @@ class Levels(NamedTuple):
     Each class is in a frame where the other class lies above it.
     """
 
-    level: Any  # index on the path
-    n: Any  # number of kept points
-    low: Any  # smallest kept point
-    high: Any
-    mean: Any
-    radius: Any
-    edge: Any  # where the radius ends
-    step: Any  # a
-    space: Any  # the free space C
-    feasible: Any  # whether the confidence bounds fit between the classes
-    weight: Any  # of each confidence in the loss
-    constant: Any  # loss without the confidences: Σ 1/(N + 1) of (1), and the slack of (12)
+    level: IntArray  # index on the path
+    n: FloatArray  # number of kept points
+    low: FloatArray  # smallest kept point
+    high: FloatArray
+    mean: FloatArray
+    radius: FloatArray
+    edge: FloatArray  # where the radius ends
+    step: FloatArray  # a
+    space: FloatArray  # the free space C
+    feasible: BoolArray  # whether the confidence bounds fit between the classes
+    weight: FloatArray  # of each confidence in the loss
+    constant: FloatArray  # loss without the confidences: Σ 1/(N + 1) of (1), and the slack of (12)
 
     def take(self, index: int | BoolArray) -> Levels:
         """Return some of the levels."""
-        return Levels(*(values[..., index] for values in self))
+        return Levels._make(values[..., index] for values in self)
 
     @property
     def ratio(self) -> FloatArray:
