@@ -169,7 +169,7 @@ def judge_unlabelled(model: str, n: int, share: float, draws: int) -> Facts:
         more += 1.5 * (rng.random((10_000, 1)) < share)
         with quiet():
             shifted = BoundShiftClassifier(MODELS[model], ensemble=True, random_state=draw)
-            found = shifted.fit(X, y).certify(more)
+            found = shifted.fit(X, y).certify_unlabelled(more)
         rates.append(float(np.mean(shifted.predict(_GRID[:, None]) == 1)))
         bounds.append(found.error_bounds[0])
         broken += rates[-1] > bounds[-1]

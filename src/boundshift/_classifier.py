@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from scipy.special import logit
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import get_tags, indexable
+from sklearn.utils import Tags, get_tags, indexable
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from boundshift._boundary import choose_claims
@@ -25,59 +24,57 @@ from boundshift._guarantees.certificate import Certificate, CertificateStatus
 from boundshift._guarantees.certify import certify, certify_by_folds
 from boundshift._guarantees.zone import Zone, find_zone
 from boundshift._result.boundary import Boundary
-from boundshift._typing import FloatArray, IndexArray, Rows
+from boundshift._sklearn_internals import exists_if
+from boundshift._typing import (
+    FloatArray,
+    IndexArray,
+    Label,
+    LabelArray,
+    Model,
+    RandomState,
+    Rows,
+    Splitting,
+)
 from boundshift._validation import as_choice, check_labels, find_distinct
 from boundshift._words import column_name
 from boundshift.curves import ErrorCurve, as_curve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.models._cross_fit import Settings
-from boundshift.models._deciding import DecidingRows, DecidingSample
+from boundshift.models._deciding import DecidingRows, DecidingSample, Origin
 from boundshift.models._decision import certify_rows, decide_model, find_own_threshold
 from boundshift.models._holdout import check_chosen_among, check_holdout, share_risk
+from boundshift.models._mean import MeanOfModels
+from boundshift.models._parts import is_a, unwrap
 from boundshift.models._routing import route_fit
 from boundshift.models._scoring import (
-    MeanOfModels,
+    Response,
     ResponseMethod,
     check_response_method,
     class_columns,
     find_winner,
-    is_a,
     positive_scores,
     read_response,
-    unwrap,
 )
 from boundshift.models._store import pack, unpack
 from boundshift.models._training import Claims, train
 from boundshift.rules import Rule, as_rule
 
 
-def _own(name: Any, summary: str) -> Any:
-    """Return a method of the deployed model, or before `fit` of the given one, as one of ours."""
-
-    def method(self: Any, X: Rows) -> FloatArray:
-        check_is_fitted(self)
-        return read_response(self.estimator_, X, name, self.classes_)
-
-    method.__name__ = name
-    method.__qualname__ = f"BoundShiftClassifier.{name}"
-    method.__doc__ = f"""{summary}
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_classes)
-        """
-    has = available_if(lambda clf: hasattr(getattr(clf, "estimator_", clf.estimator), name))
-    return has(method)
+def _model_has(name: str) -> Callable[[BoundShiftClassifier], bool]:
+    """Return a check whether the deployed model, or before `fit` the given one, has a method."""
+    return lambda clf: hasattr(getattr(clf, "estimator_", clf.estimator), name)
 
 
 def _as_nominal(certificate: Certificate, reason: str) -> Certificate:
     """Return a certificate that guarantees nothing, and why."""
     return replace(certificate, status=CertificateStatus.NOMINAL, reason=reason)
+
+
+def _as_labelled_rows(X: Rows, y: ArrayLike) -> tuple[Rows, LabelArray]:
+    """Return rows that can be indexed, and a label for each; raise if labels are doubtful."""
+    check_labels(y, "y")
+    rows, labels = indexable(X, column_or_1d(y, warn=True))
+    return rows, labels
 
 
 class BoundShiftClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
@@ -194,16 +191,16 @@ default="auto"
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Model,
         *,
         curve: str | ErrorCurve | None = None,
         rule: str | Rule | None = None,
-        cv: Any = 5,
+        cv: Splitting = 5,
         ensemble: bool | Literal["auto"] = "auto",
-        pos_label: Any = None,
+        pos_label: Label = None,
         response_method: ResponseMethod = "auto",
         multi_class: Literal["joint", "pairwise"] = "joint",
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
         holdout: float | None = None,
         chosen_among: int = 1,
@@ -248,7 +245,7 @@ default="auto"
         super().set_params(**params)
         return self
 
-    def fit(self, X: Rows, y: Any, **fit_params: Any) -> BoundShiftClassifier:
+    def fit(self, X: Rows, y: ArrayLike, **fit_params: object) -> BoundShiftClassifier:
         """Fit the classifier, unless it is fitted already, and find its boundary.
 
         Parameters
@@ -279,41 +276,47 @@ default="auto"
         -------
         self : object
         """
-        check_labels(y, "y")
-        X, y = indexable(X, column_or_1d(y, warn=True))
+        X, labels = _as_labelled_rows(X, y)
         as_choice("multi_class", self.multi_class, ("joint", "pairwise"))
         as_choice("ensemble", self.ensemble, (True, False, "auto"))
         check_response_method(self.response_method, self.estimator)
         check_holdout(self.holdout)
         n_fits = check_chosen_among(self.chosen_among)
         curve, rule = share_risk(*choose_claims(self.curve, self.rule), n_fits)
-        params = route_fit(self, y, fit_params, curve, rule)
+        params = route_fit(self, labels, fit_params, curve, rule)
         claims = Claims(curve, rule, self.pos_label)
-        deciding, deployed = train(self._settings, claims, X, y, params)
-        found, doubts = decide_model(deciding, claims, self.multi_class, n_fits)
-        if self._is_prefit and found["certificate_"].certified and not deciding.n_copies:
-            copies = explain_copies(X, y)
+        deciding, deployed = train(self._settings, claims, X, labels, params)
+        decision = decide_model(deciding, claims, self.multi_class, n_fits)
+        certificate = decision.certificate
+        doubts = decision.doubts
+        if self._is_prefit and certificate.certified and not deciding.n_copies:
+            copies = explain_copies(X, labels)
             if copies:
-                found["certificate_"] = _as_nominal(found["certificate_"], copies)
-                doubts.append(f"`certificate_` is nominal: {copies}.")
+                certificate = _as_nominal(certificate, copies)
+                doubts = [*doubts, f"`certificate_` is nominal: {copies}."]
         for doubt in doubts:
             warnings.warn(doubt, BoundaryWarning, stacklevel=2)
-        learned: dict[str, Any] = {
+        own_threshold = None
+        if decision.boundary is not None:
+            own_threshold = find_own_threshold(deployed, deciding, X, decision.boundary)
+        learned: dict[str, object] = {
             "estimator_": deployed.estimator,
             "classes_": deciding.classes,
+            "certificate_": certificate,
             "curve_": curve,
             "rule_": rule,
             "origin_": deciding.origin,
             "prefit_": self._is_prefit,
-            "own_threshold_": None,
-            "fingerprint_": Fingerprint.of(X, y, params.weights),
+            "own_threshold_": own_threshold,
+            "fingerprint_": Fingerprint.of(X, labels, params.weights),
             "_response": deployed.response,
             "_deciding": deciding,
-            **found,
         }
-        if "boundary_" in found:
-            own = find_own_threshold(deployed, deciding, X, found["boundary_"])
-            learned["own_threshold_"] = own
+        if decision.boundary is not None:
+            learned["boundary_"] = decision.boundary
+        else:
+            learned["biases_"] = decision.biases
+            learned["boundaries_"] = decision.boundaries
         if deployed.fold_models is not None:
             learned["estimators_"] = deployed.fold_models
         for name in ("n_features_in_", "feature_names_in_"):
@@ -346,7 +349,7 @@ default="auto"
         y = self.classes_[used.y]
         return DecidingSample(y, scores, used.weights, used.costs, used.rows, used.origin)
 
-    def predict(self, X: Rows) -> NDArray[Any]:
+    def predict(self, X: Rows) -> LabelArray:
         """Return labels: by the threshold, or for many classes by the largest score plus bias.
 
         Parameters
@@ -367,13 +370,53 @@ default="auto"
             winner = find_winner(scores + self.biases_)
         return np.asarray(self.classes_[winner])
 
-    predict_proba = _own(
-        "predict_proba", "Return the model's own probabilities, a column per class."
-    )
-    predict_log_proba = _own("predict_log_proba", "Return the logarithms of these probabilities.")
-    decision_function = _own(
-        "decision_function", "Return the model's own margins; :meth:`predict` is not their sign."
-    )
+    @exists_if(_model_has("predict_proba"))
+    def predict_proba(self, X: Rows) -> FloatArray:
+        """Return the model's own probabilities, a column per class.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return read_response(self.estimator_, X, "predict_proba", self.classes_)
+
+    @exists_if(_model_has("predict_log_proba"))
+    def predict_log_proba(self, X: Rows) -> FloatArray:
+        """Return the logarithms of the model's own probabilities.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return read_response(self.estimator_, X, "predict_log_proba", self.classes_)
+
+    @exists_if(_model_has("decision_function"))
+    def decision_function(self, X: Rows) -> FloatArray:
+        """Return the model's own margins; :meth:`predict` is not their sign.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return read_response(self.estimator_, X, "decision_function", self.classes_)
 
     def positive_scores(self, X: Rows) -> FloatArray:
         """Return the scores of the positive one of two classes.
@@ -404,7 +447,7 @@ default="auto"
             )
         return self._positive_of(self.estimator_, self._response, X)
 
-    def _positive_of(self, model: Any, response: Any, X: Rows) -> FloatArray:
+    def _positive_of(self, model: Model, response: Response, X: Rows) -> FloatArray:
         """Return the positive class's scores by a model."""
         is_probability = self.boundary_.scale == "probability"
         column = self._positive_column
@@ -415,7 +458,17 @@ default="auto"
         return int(self.boundary_.labels[1] == self.classes_[1])
 
     def certify(
-        self, X: Rows, y: Any = None, confidence: float = 0.95, **options: Any
+        self,
+        X: Rows,
+        y: ArrayLike,
+        confidence: float = 0.95,
+        *,
+        joint: bool = False,
+        chosen_here: bool = False,
+        origin: Origin = "held-out",
+        cluster: ArrayLike | None = None,
+        probability: ArrayLike | None = None,
+        least_probability: float | None = None,
     ) -> Certificate:
         """Bound each class's error rate, on rows that ``fit`` has not seen.
 
@@ -423,15 +476,12 @@ default="auto"
         ----------
         X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
             Rows used for nothing else.
-        y : array-like of shape (n_samples,), default=None
-            Their labels. None: rows without labels bound the more frequent class's error rate, if
-            the mean of the folds' models is deployed (``ensemble=True``). They show how often it
-            decides otherwise than the models of the folds, which were tested on labelled rows.
-        confidence : float, default=0.95
-            Between 0 and 1.
-        **options : dict
-            `joint` and `chosen_here` of :func:`~boundshift.certify`; for two classes also `origin`,
-            `cluster` (which rows are of one patient, say), `probability` and `least_probability`.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        confidence, joint, chosen_here, origin
+            As in :func:`~boundshift.certify`.
+        cluster, probability, least_probability
+            As there, for two classes; `cluster` says which rows are of one patient, for example.
 
         Returns
         -------
@@ -450,58 +500,113 @@ default="auto"
         'certified'
         """
         check_is_fitted(self)
-        if y is None:
-            return self._certify_unlabelled(X, confidence, options)
         X, y = self._check_known(X, y)
         if len(self.classes_) == 2:
-            found = certify(y, self.positive_scores(X), self.boundary_, confidence, **options)
+            certificate = certify(
+                y,
+                self.positive_scores(X),
+                self.boundary_,
+                confidence,
+                joint=joint,
+                chosen_here=chosen_here,
+                origin=origin,
+                cluster=cluster,
+                probability=probability,
+                least_probability=least_probability,
+            )
         else:
-            others = sorted(set(options) - {"joint", "chosen_here"})
-            if others:
-                raise InvalidInputError(
-                    f"must go with two classes, got {len(self.classes_)}. Leave it "
-                    "out, or fit on y == label to tell one from the rest.",
-                    argument=others[0],
-                )
-            number = np.searchsorted(self.classes_, y)
-            labels = tuple(self.classes_.tolist())
-            is_wrong = self.predict(X) != y
-            found = certify_rows(number, is_wrong, labels, confidence=confidence, **options)
-        is_paid = bool(options.get("chosen_here", False)) and self.prefit_
-        are_single = options.get("cluster") is None
-        reason = self._warn_of_reuse(X, y, may_reuse=is_paid, are_single=are_single)
-        return _as_nominal(found, reason) if reason else found
+            self._refuse_for_many("cluster", cluster)
+            self._refuse_for_many("probability", probability)
+            self._refuse_for_many("least_probability", least_probability)
+            certificate = certify_rows(
+                np.searchsorted(self.classes_, y),
+                self.predict(X) != y,
+                tuple(self.classes_.tolist()),
+                confidence=confidence,
+                joint=joint,
+                chosen_here=chosen_here,
+                origin=origin,
+            )
+        may_reuse = chosen_here and self.prefit_
+        reason = self._warn_of_reuse(X, y, may_reuse=may_reuse, are_single=cluster is None)
+        return _as_nominal(certificate, reason) if reason else certificate
 
-    def _certify_unlabelled(
-        self, X: Rows, confidence: float, options: Mapping[str, Any]
-    ) -> Certificate:
-        """Return the certificate of the more frequent class, by fold models and unlabelled rows."""
-        used: DecidingRows | None = getattr(self, "_deciding", None)
-        is_plain = len(self.classes_) == 2 and not options
-        has_folds = used is not None and used.fold is not None and hasattr(self, "estimators_")
-        is_counted = used is not None and used.weights is None and used.cluster is None
-        if used is None or used.fold is None or not (is_plain and has_folds and is_counted):
+    def _refuse_for_many(self, name: str, value: object) -> None:
+        """Raise if an argument is given that is only for two classes."""
+        if value is not None:
             raise InvalidInputError(
-                "must be given unless two classes without weights or groups were fitted in "
-                "this session and the mean of the folds' models is deployed, got None. Pass "
-                "labels, or fit with ensemble=True.",
-                argument="y",
+                f"must go with two classes, got {len(self.classes_)}. Leave it "
+                "out, or fit on y == label to tell one from the rest.",
+                argument=name,
+            )
+
+    def certify_unlabelled(self, X: Rows, confidence: float = 0.95) -> Certificate:
+        """Bound the more frequent class's error rate, on rows without labels.
+
+        The rows show how often the deployed mean of the folds' models (``ensemble=True``) decides
+        otherwise than each of these models, which were tested on labelled rows in ``fit``.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
+            Rows used for nothing else.
+        confidence : float, default=0.95
+            Of the bound.
+
+        Returns
+        -------
+        Certificate
+            *Nominal* as in :meth:`certify`.
+
+        Raises
+        ------
+        InvalidInputError
+            Unless two classes without weights or groups were fitted in this session, and the mean
+            of the folds' models is deployed.
+        """
+        check_is_fitted(self)
+        deciding: DecidingRows | None = getattr(self, "_deciding", None)
+        is_counted = deciding is not None and deciding.weights is None and deciding.cluster is None
+        fold = deciding.fold if deciding is not None and is_counted else None
+        if fold is None or len(self.classes_) > 2 or not hasattr(self, "estimators_"):
+            raise InvalidInputError(
+                "Rows without labels certify two classes without weights or groups that were "
+                "fitted in this session, if the mean of the folds' models is deployed, got another "
+                "fit. Use certify with labels, or fit with ensemble=True."
             )
         sample = self.deciding_sample_
-        t = self.threshold_
+        threshold = self.threshold_
         is_positive = sample.y == self.boundary_.labels[1]
-        flagged = self.positive_scores(X) > t
-        response = getattr(self.estimator_, "response", self._response)
-        by_fold = [self._positive_of(model, response, X) > t for model in self.estimators_]
-        is_wrong = (sample.scores > t) != is_positive
-        rows = (is_positive, used.fold, is_wrong, flagged, np.array(by_fold))
-        found = certify_by_folds(self.boundary_, *rows, confidence)
+        flagged = self.positive_scores(X) > threshold
+        response: Response = self._response
+        if isinstance(self.estimator_, MeanOfModels):
+            response = self.estimator_.response  # of its parts
+        by_fold = [self._positive_of(model, response, X) > threshold for model in self.estimators_]
+        certificate = certify_by_folds(
+            self.boundary_,
+            is_positive,
+            fold,
+            (sample.scores > threshold) != is_positive,
+            flagged,
+            np.array(by_fold),
+            confidence,
+        )
         # Rows of fit are known by their labels: those of the more frequent class tell.
         common = np.full(len(flagged), self.boundary_.labels[int(2 * is_positive.mean() > 1)])
         reason = self._warn_of_reuse(X, common)
-        return _as_nominal(found, reason) if reason else found
+        return _as_nominal(certificate, reason) if reason else certificate
 
-    def find_zone(self, X: Rows, y: Any, **options: Any) -> Zone:
+    def find_zone(
+        self,
+        X: Rows,
+        y: ArrayLike,
+        errors: float | tuple[float, float] | None = None,
+        confidence: float = 0.95,
+        *,
+        precision: float | None = None,
+        npv: float | None = None,
+        cluster: ArrayLike | None = None,
+    ) -> Zone:
         """Find the limits beyond which each of two classes' error rate is bounded.
 
         Parameters
@@ -510,8 +615,8 @@ default="auto"
             Rows that the model has not seen.
         y : array-like of shape (n_samples,)
             Their labels.
-        **options : dict
-            `errors` and `confidence` of :func:`~boundshift.find_zone`.
+        errors, confidence, precision, npv, cluster
+            As in :func:`~boundshift.find_zone`.
 
         Returns
         -------
@@ -522,13 +627,24 @@ default="auto"
         """
         scores = self.positive_scores(X)
         X, y = self._check_known(X, y)
-        known = {"pos_label": self.boundary_.labels[1], "scale": self.boundary_.scale}
-        zone = find_zone(y, scores, **(known | options))
-        are_single = options.get("cluster") is None
-        reason = self._warn_of_reuse(X, y, may_reuse=self.prefit_, are_single=are_single)
+        zone = find_zone(
+            y,
+            scores,
+            errors,
+            confidence,
+            precision=precision,
+            npv=npv,
+            pos_label=self.boundary_.labels[1],
+            scale="probability" if self.boundary_.scale == "probability" else "raw",
+            cluster=cluster,
+        )
+        is_trained_elsewhere = self.prefit_
+        reason = self._warn_of_reuse(
+            X, y, may_reuse=is_trained_elsewhere, are_single=cluster is None
+        )
         return replace(zone, reason=reason) if reason else zone
 
-    def shifted_estimator(self) -> Any:
+    def shifted_estimator(self) -> Model:
         """Return a copy of the model whose own intercept carries the shift.
 
         It predicts what this classifier predicts, and does not need boundshift. Linear models and
@@ -600,7 +716,7 @@ default="auto"
     def report(
         self,
         X: Rows,
-        y: Any,
+        y: ArrayLike,
         *,
         case_name: str | None = None,
         positive_name: str | None = None,
@@ -609,8 +725,8 @@ default="auto"
         confidence: float = 0.95,
         prevalence: float | None = None,
         by: str | Sequence[str] | None = None,
-        row_cost: Any = None,
-        cluster: Any = None,
+        row_cost: ArrayLike | None = None,
+        cluster: ArrayLike | None = None,
     ) -> Any:
         """Report on rows that ``fit`` has not seen.
 
@@ -700,22 +816,21 @@ default="auto"
         is_named = isinstance(self.cv, str) and self.cv == "prefit"
         return is_named or isinstance(self.estimator, FrozenEstimator)
 
-    def _check_known(self, X: Rows, y: Any) -> tuple[Any, NDArray[Any]]:
+    def _check_known(self, X: Rows, y: ArrayLike) -> tuple[Rows, LabelArray]:
         """Return rows and their labels; raise if some labels are not those of `fit`."""
-        check_labels(y, "y")
-        X, y = indexable(X, column_or_1d(y, warn=True))
-        known = self.classes_.tolist()
-        other = [label for label in find_distinct(y, "y").tolist() if label not in known]
+        X, labels = _as_labelled_rows(X, y)
+        classes = self.classes_.tolist()
+        other = [label for label in find_distinct(labels, "y").tolist() if label not in classes]
         if other:
             raise InvalidInputError(
-                f"must hold labels of `fit`, {known}, got {str(other[:5])[1:-1]}. Name the "
+                f"must hold labels of `fit`, {classes}, got {str(other[:5])[1:-1]}. Name the "
                 "classes as in fit.",
                 argument="y",
             )
-        return X, y
+        return X, labels
 
     def _warn_of_reuse(
-        self, X: Rows, y: Any, *, may_reuse: bool = False, are_single: bool = True
+        self, X: Rows, y: LabelArray, *, may_reuse: bool = False, are_single: bool = True
     ) -> str:
         """Warn if rows were used in fit or are copies of others; return the reason, else nothing.
 
@@ -740,7 +855,7 @@ default="auto"
             router.add(splitter=self.cv, method_mapping=mapping)
         return router
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         if not hasattr(self.estimator, "__sklearn_tags__"):
             return tags  # A Booster, a network, a function.
@@ -750,11 +865,11 @@ default="auto"
             tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
         return tags
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         state = super().__getstate__()
         return pack({name: value for name, value in state.items() if name != "_deciding"})
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         super().__setstate__(unpack(state))
 
     def __sklearn_is_fitted__(self) -> bool:

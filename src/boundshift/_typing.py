@@ -5,7 +5,7 @@ Some are Any to mypy, since no type covers what users pass. Their names say what
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
     "BoolArray", "Counts", "FloatArray", "IndexArray", "IntArray", "Label", "LabelArray", "Model",
-    "RandomState", "Rows", "Splitter", "Splitting",
+    "Parameters", "RandomState", "Rows", "Splitter", "Splitting",
 ]  # fmt: skip
 
 BoolArray = NDArray[np.bool_]
@@ -26,6 +26,8 @@ Label: TypeAlias = Any
 """The name of a class or a group: a word, a number, a boolean; it can be hashed and sorted."""
 LabelArray = NDArray[Any]
 """A label for each row, or an id for each row."""
+Parameters: TypeAlias = Mapping[str, Any]
+"""Arguments by name, as `fit` passes them on."""
 RandomState: TypeAlias = int | np.random.RandomState | None
 Rows: TypeAlias = Any
 """Rows that a model takes: an array, a sparse matrix, a frame, a list or a tensor."""

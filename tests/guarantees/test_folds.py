@@ -46,7 +46,7 @@ def test_the_bound_is_that_of_the_formula(model, turned):
         alone.append((decided != common) & ((scores > t) == bool(common)))
     share = stats.beta.ppf(0.025, np.sum(y == common), np.sum(y != common) + 1)
     expected = np.mean(errors) + bound_mean(np.mean(alone, axis=0), 0.025) / share
-    found = shifted.certify(unlabelled, confidence=0.9)
+    found = shifted.certify_unlabelled(unlabelled, confidence=0.9)
     assert found.error_bounds[common] == pytest.approx(min(expected, 1.0))
     assert found.error_bounds[1 - common] == 1.0
     assert (found.status, found.method) == ("certified", "folds")
@@ -66,7 +66,7 @@ def test_the_bound_holds_for_the_deployed_model(model):
         (unlabelled, _) = draw(rng, 600)
         shifted = BoundShiftClassifier(model, ensemble=True).fit(X, y)
         error = np.mean(shifted.predict(fresh[truth == 0]) != 0)
-        broken += shifted.certify(unlabelled).error_bounds[0] < error
+        broken += shifted.certify_unlabelled(unlabelled).error_bounds[0] < error
     assert broken <= 3
 
 
@@ -83,8 +83,8 @@ def test_the_bound_holds_for_the_deployed_model(model):
 def test_labels_are_needed_elsewhere(options, more):
     X, y = draw(np.random.default_rng(2), 300)
     shifted = BoundShiftClassifier(LogisticRegression(), **options).fit(X, y, **more)
-    with pytest.raises(InvalidInputError, match="`y` must be given unless two classes"):
-        shifted.certify(X)
+    with pytest.raises(InvalidInputError, match="Rows without labels certify two classes"):
+        shifted.certify_unlabelled(X)
 
 
 @pytest.mark.parametrize("names", [(0, 1), ("well", "ill")])
@@ -92,6 +92,6 @@ def test_rows_of_fit_are_no_rows_without_labels_and_a_stored_model_has_lost_them
     X, y = draw(np.random.default_rng(3), 300)
     shifted = BoundShiftClassifier(LogisticRegression(), ensemble=True).fit(X, np.array(names)[y])
     with pytest.warns(BoundaryWarning, match="rows were used in fit"):
-        assert shifted.certify(X).status == "nominal"
+        assert shifted.certify_unlabelled(X).status == "nominal"
     with pytest.raises(InvalidInputError, match="were fitted in this session"):
-        pickle.loads(pickle.dumps(shifted)).certify(X)
+        pickle.loads(pickle.dumps(shifted)).certify_unlabelled(X)

@@ -21,7 +21,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from boundshift import BoundShiftClassifier
 from boundshift.models._cross_fit import MANY_RARE_ROWS
-from boundshift.models._scoring import SUREST, MeanOfModels, collapse_linear, mean_scores
+from boundshift.models._mean import MeanOfModels, collapse_linear, mean_scores
+from boundshift.models._scoring import SUREST
 
 
 def draw(n_classes):

@@ -179,9 +179,9 @@ def test_rows_that_trained_a_wrapped_classifier_guarantee_nothing(fitted):
 
 def test_copies_of_unlabelled_rows_certify_nothing():
     shifted = BoundShiftClassifier(LogisticRegression(), ensemble=True).fit(X[FIT], Y[FIT])
-    assert shifted.certify(X[FRESH]).status == "certified"
+    assert shifted.certify_unlabelled(X[FRESH]).status == "certified"
     with pytest.warns(BoundaryWarning, match="4,000 of these 5,000 rows are copies of others"):
-        assert shifted.certify(np.tile(X[FRESH], (5, 1))).status == "nominal"
+        assert shifted.certify_unlabelled(np.tile(X[FRESH], (5, 1))).status == "nominal"
 
 
 def test_copies_within_a_cluster_and_a_few_copies_are_certified(fitted):

@@ -131,5 +131,5 @@ def test_rows_held_out_for_floors_lend_no_folds_to_rows_without_labels(recall):
     rows = np.random.default_rng(0).normal(size=(360, 3)) + y[:, None]
     shifted = BoundShiftClassifier(LogisticRegression(), rule=Floors(recall=recall), ensemble=True)
     shifted.fit(rows, y)
-    with pytest.raises(InvalidInputError, match="`y` must be given"):
-        shifted.certify(np.random.default_rng(1).normal(size=(72, 3)))
+    with pytest.raises(InvalidInputError, match="Rows without labels certify"):
+        shifted.certify_unlabelled(np.random.default_rng(1).normal(size=(72, 3)))

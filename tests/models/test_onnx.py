@@ -38,7 +38,7 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from boundshift import BoundShiftClassifier, InvalidInputError, MissingExtraError, to_onnx
-from boundshift.models._scoring import unwrap
+from boundshift.models._parts import unwrap
 
 ROWS = 2000
 TRAINED = 600

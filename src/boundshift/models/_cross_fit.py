@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from boundshift._sklearn_internals import GroupsConsumerMixin, index_parameters, split_rows
-from boundshift._typing import IndexArray, Rows
+from boundshift._typing import (
+    IndexArray,
+    LabelArray,
+    Model,
+    Parameters,
+    RandomState,
+    Rows,
+    Splitting,
+)
 from boundshift.exceptions import InvalidInputError
 from boundshift.models._routing import FitParameters
 from boundshift.models._scoring import ResponseMethod, Responses, choose_method, read_responses
@@ -35,11 +42,11 @@ _MOST_ROWS_TO_REPEAT = 10_000
 class Settings:
     """The parameters of a classifier that say how its model is trained."""
 
-    estimator: Any
-    cv: Any
+    estimator: Model
+    cv: Splitting
     ensemble: bool | str
     response_method: ResponseMethod
-    random_state: Any
+    random_state: RandomState
     n_jobs: int | None
     holdout: float | None
     is_prefit: bool
@@ -50,10 +57,10 @@ class Task:
     """Rows to train on, of sorted `classes`, and how."""
 
     settings: Settings
-    cv: Any
-    classes: NDArray[Any]
+    cv: Splitting
+    classes: LabelArray
     X: Rows
-    y: NDArray[Any]
+    y: LabelArray
     params: FitParameters
 
     @property
@@ -69,40 +76,40 @@ class CrossFit:
     `is_complete` tells whether the models together saw every row, and each saw every class.
     """
 
-    models: list[Any]
+    models: list[Model]
     tests: list[IndexArray]
     parts: list[Responses]
     is_complete: bool
 
 
-def cross_fit(task: Task, estimator: Any, may_repeat: bool) -> CrossFit:
+def cross_fit(task: Task, estimator: Model, may_repeat: bool) -> CrossFit:
     """Fit models on the parts of a splitter, and read their responses to the other rows."""
-    cv = task.cv
-    is_number = isinstance(cv, int | np.integer) and not isinstance(cv, bool)
-    if is_number:
-        cv = StratifiedKFold(min(int(cv), max(int(np.bincount(task.number).max()), 2)))
-    splits = find_splits(cv, task.X, task.y, task.params.split)
+    stratified = None
+    if isinstance(task.cv, int | np.integer) and not isinstance(task.cv, bool):
+        n_most_frequent = int(np.bincount(task.number).max())
+        stratified = StratifiedKFold(min(int(task.cv), max(n_most_frequent, 2)))
+    splits = find_splits(stratified or task.cv, task.X, task.y, task.params.split)
     _check_splits(task, splits)
     trained = np.concatenate([train for train, _ in splits])
     is_complete = len(np.unique(trained)) == len(task.y) and all(
         len(np.unique(task.number[train])) == len(task.classes) for train, _ in splits
     )
     folds = _fit_folds(task, estimator, splits)
-    may_repeat = may_repeat and is_number and is_complete
-    if may_repeat and _has_few_values(task, [part for _, part in folds]):
-        again = _repeat_splits(task, cv.n_splits)
+    may_repeat = may_repeat and is_complete and _has_few_values(task, [part for _, part in folds])
+    if may_repeat and stratified is not None:
+        again = _repeat_splits(task, stratified.n_splits)
         folds += _fit_folds(task, estimator, again)
         splits += again
     models, parts = zip(*folds, strict=True)
     return CrossFit(list(models), [test for _, test in splits], list(parts), is_complete)
 
 
-def _fit_folds(task: Task, estimator: Any, splits: list[Split]) -> list[tuple[Any, Responses]]:
+def _fit_folds(task: Task, estimator: Model, splits: list[Split]) -> list[tuple[Model, Responses]]:
     jobs = (delayed(_fit_fold)(task, estimator, split) for split in splits)
     return list(Parallel(n_jobs=task.settings.n_jobs)(jobs))
 
 
-def _fit_fold(task: Task, estimator: Any, split: Split) -> tuple[Any, Responses]:
+def _fit_fold(task: Task, estimator: Model, split: Split) -> tuple[Model, Responses]:
     """Fit a copy of the estimator on one part and read its responses to the other."""
     train, test = split
     # A kernel has a column for every row that it was computed with.
@@ -139,10 +146,10 @@ def _repeat_splits(task: Task, n_splits: int) -> list[Split]:
 # Splits and seeds.
 
 
-def find_splits(cv: Any, X: Rows, y: NDArray[Any], params: Mapping[str, Any]) -> list[Split]:
+def find_splits(cv: Splitting, X: Rows, y: LabelArray, params: Parameters) -> list[Split]:
     """Return the splits of a `cv`: a number of folds, a splitter, or pairs of rows or masks."""
     splits_groups = isinstance(cv, GroupsConsumerMixin)
-    groups: NDArray[Any] | None = params.get("groups")
+    groups: LabelArray | None = params.get("groups")
     try:
         with warnings.catch_warnings():
             # A class with fewer rows than folds is missing from some test parts, which is fine.
@@ -176,14 +183,14 @@ def find_splits(cv: Any, X: Rows, y: NDArray[Any], params: Mapping[str, Any]) ->
     return splits
 
 
-def _as_places(pair: Any, n_rows: int) -> Split:
+def _as_places(pair: tuple[ArrayLike, ArrayLike], n_rows: int) -> Split:
     """Return the places of the rows in both parts of a split, which may be masks."""
     train, test = pair
     every = np.arange(n_rows)
     return np.atleast_1d(every[np.asarray(train)]), np.atleast_1d(every[np.asarray(test)])
 
 
-def _check_groups_together(splits: list[Split], groups: NDArray[Any]) -> None:
+def _check_groups_together(splits: list[Split], groups: LabelArray) -> None:
     if any({*groups[train].tolist()} & {*groups[test].tolist()} for train, test in splits):
         raise InvalidInputError(
             "must keep groups together where `groups` are given, got rows of one "
@@ -218,7 +225,7 @@ def restrict_splits(splits: list[Split], kept: IndexArray, n_rows: int) -> list[
     return [split for split in restricted if all(len(part) for part in split)]
 
 
-def set_random_states(estimator: Any, random_state: Any) -> Any:
+def set_random_states(estimator: Model, random_state: RandomState) -> Model:
     """Set every random state of an estimator that is None, unless `random_state` is None."""
     if random_state is None:
         return estimator

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from numpy.typing import NDArray
-
-from boundshift._typing import FloatArray, IndexArray
+from boundshift._typing import FloatArray, IndexArray, LabelArray, Model
 from boundshift.models._holdout import HoldOut, Shortage
 from boundshift.models._scoring import Response
 
@@ -23,7 +21,7 @@ class DecidingSample(NamedTuple):
     "training": whether the model that scored a row was trained without it.
     """
 
-    y: NDArray[Any]
+    y: LabelArray
     scores: FloatArray
     sample_weight: FloatArray | None
     row_cost: FloatArray | None
@@ -46,12 +44,12 @@ class DecidingRows:
     y: IndexArray
     scores: FloatArray
     origin: Origin
-    classes: NDArray[Any]
+    classes: LabelArray
     rows: IndexArray
     class_sizes: FloatArray
     weights: FloatArray | None = None
     costs: FloatArray | None = None
-    cluster: NDArray[Any] | None = None
+    cluster: LabelArray | None = None
     fold: IndexArray | None = None
     n_copies: int = 0
     hold_out: HoldOut | Shortage | None = None
@@ -73,10 +71,10 @@ class DecidingRows:
 class Deployed:
     """The model that predicts, the fold models if it is their mean, and why it is this one."""
 
-    estimator: Any
+    estimator: Model
     response: Response
     reason: str
-    fold_models: list[Any] | None = None
+    fold_models: list[Model] | None = None
 
 
 class Trained(NamedTuple):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -22,12 +22,12 @@ from boundshift._result.boundary import Boundary, restate
 from boundshift._scores import Scale, ScoreSample
 from boundshift._sklearn_internals import take_rows
 from boundshift._status import QUIET, Status
-from boundshift._typing import BoolArray, FloatArray, IndexArray, Rows
+from boundshift._typing import BoolArray, FloatArray, IndexArray, Label, Rows
 from boundshift._validation import order_labels
 from boundshift.curves import Empirical, ErrorCurve
 from boundshift.curves._base import ConfidenceCurve
 from boundshift.exceptions import InvalidInputError
-from boundshift.models._deciding import DecidingRows, Deployed
+from boundshift.models._deciding import DecidingRows, Deployed, Origin
 from boundshift.models._holdout import (
     HoldOut,
     Shortage,
@@ -57,21 +57,38 @@ _WEIGHTED = (
 )
 
 
-# What is learned of the boundary, by attribute, and what the user should be warned of.
-Decided = tuple[dict[str, Any], list[str]]
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """Where classes are divided, what is certified there, and what to warn of.
+
+    Two classes have a boundary. More have a bias each, and the boundary that these give each pair.
+    """
+
+    certificate: Certificate
+    doubts: list[str]
+    boundary: Boundary | None = None
+    biases: FloatArray | None = None
+    boundaries: dict[tuple[Label, Label], Boundary] | None = None
+
+
+class Biases(NamedTuple):
+    """One bias per class, the boundary that they give each pair, and what to warn of."""
+
+    biases: FloatArray
+    boundaries: dict[tuple[Label, Label], Boundary]
+    doubts: list[str]
 
 
 def decide_model(
     deciding: DecidingRows, claims: Claims, multi_class: Strategy, n_fits: int = 1
-) -> Decided:
+) -> Decision:
     """Find the boundary, or one bias per class, and the certificate there.
 
     Guarantees are those of each of several fits, of which one will be chosen.
     """
     labels = tuple(deciding.classes.tolist())
     if len(labels) == 2:
-        learned, doubts = _decide_two(deciding, claims, n_fits)
-        return learned, doubts + _doubt_copies(deciding)
+        return _decide_two(deciding, claims, n_fits)
     pos_label = claims.pos_label
     rule = claims.rule
     if pos_label is not None:
@@ -81,10 +98,10 @@ def decide_model(
             argument="pos_label",
         )
     if isinstance(rule, ClassRule):
-        learned, doubts = _decide_by_class(deciding, claims.curve, rule, multi_class)
+        biases, boundaries, doubts = _decide_by_class(deciding, claims.curve, rule, multi_class)
     else:
-        learned, doubts = _decide_many(deciding, claims.curve, rule, multi_class)
-    is_wrong = find_winner(_known(deciding).scores + learned["biases_"]) != deciding.y
+        biases, boundaries, doubts = _decide_many(deciding, claims.curve, rule, multi_class)
+    is_wrong = find_winner(_without_unknown(deciding).scores + biases) != deciding.y
     certificate = _certify_deciding(deciding, deciding.y, is_wrong, labels, n_fits)
     if isinstance(rule, ClassFloors) and deciding.origin == "held-out" and not doubts:
         reason = (
@@ -92,13 +109,14 @@ def decide_model(
             f"hold with {rule.confidence:.4g} confidence"
         )
         certificate = replace(certificate, reason=reason)
-    return {**learned, "certificate_": certificate}, doubts + _doubt_copies(deciding)
+    doubts = doubts + _doubt_copies(deciding)
+    return Decision(certificate, doubts, biases=biases, boundaries=boundaries)
 
 
-def _decide_two(deciding: DecidingRows, claims: Claims, n_fits: int) -> Decided:
+def _decide_two(deciding: DecidingRows, claims: Claims, n_fits: int) -> Decision:
     """Find the boundary on the positive class's probability or margin."""
     curve, rule, pos_label = claims
-    labels: list[Any] = deciding.classes.tolist()
+    labels = deciding.classes.tolist()
     counts = dict(zip(labels, deciding.class_sizes.tolist(), strict=True))
     ends = order_labels(labels, pos_label, counts=counts, symmetric=rule.symmetric)
     k = labels.index(ends[1])
@@ -123,7 +141,7 @@ def _decide_two(deciding: DecidingRows, claims: Claims, n_fits: int) -> Decided:
         certificate = _certify_deciding(deciding, number, is_wrong, ends, n_fits)
     certificate = replace(certificate, threshold=boundary.threshold, scale=scale)
     doubts = [boundary.message] if boundary.needs_a_look else []
-    return {"boundary_": boundary, "certificate_": certificate}, doubts
+    return Decision(certificate, doubts + _doubt_copies(deciding), boundary)
 
 
 def _decide_floors(
@@ -148,7 +166,7 @@ def _decide_rows(
     scores: FloatArray,
     deciding: DecidingRows,
     claims: Claims,
-    ends: tuple[Any, Any],
+    ends: tuple[Label, Label],
     scale: Scale,
 ) -> Boundary:
     """Find the boundary by the costs of rows, or by curve and rule."""
@@ -161,7 +179,7 @@ def _decide_rows(
 
 
 def _name_rows(
-    boundary: Boundary, deciding: DecidingRows, ends: tuple[Any, Any], scale: Scale
+    boundary: Boundary, deciding: DecidingRows, ends: tuple[Label, Label], scale: Scale
 ) -> Boundary:
     """Return the boundary with the labels, the scale and the origin of the rows that decided."""
     assert boundary.chosen_on is not None
@@ -212,7 +230,7 @@ def _certify_deciding(
     deciding: DecidingRows,
     y: IndexArray,
     is_wrong: BoolArray,
-    labels: tuple[Any, ...],
+    labels: tuple[Label, ...],
     n_fits: int,
 ) -> Certificate:
     """Bound each class's error rate by the rows that decided; nominal for rows in groups."""
@@ -286,7 +304,7 @@ def _doubt_copies(deciding: DecidingRows) -> list[str]:
 
 def _decide_many(
     deciding: DecidingRows, curve: ErrorCurve, rule: Rule, multi_class: Strategy
-) -> Decided:
+) -> Biases:
     """Find one bias per class."""
     labels = deciding.classes.tolist()
     doubts = []
@@ -297,21 +315,21 @@ def _decide_many(
             "training and score itself; the largest bias of the other classes stands in. "
             "Collect more rows of that class."
         )
-    found = find_biases(
+    solved = find_biases(
         deciding.y, deciding.scores, curve, rule, multi_class, labels, deciding.weights
     )
-    loud = [status for status in found.statuses if status not in QUIET]
+    loud = [status for status in solved.statuses if status not in QUIET]
     if loud:
         doubts.append(
-            f"{len(loud)} of the {len(found.statuses)} binary problems behind the class "
+            f"{len(loud)} of the {len(solved.statuses)} binary problems behind the class "
             f"biases need a second look. First: {loud[0].value}"
         )
-    return {"biases_": found.biases, "boundaries_": found.boundaries}, doubts
+    return Biases(solved.biases, solved.boundaries, doubts)
 
 
 def _decide_by_class(
     deciding: DecidingRows, curve: ErrorCurve, rule: ClassRule, multi_class: Strategy
-) -> Decided:
+) -> Biases:
     """Find the biases for a rule that names every class: costs of mistakes, or floors."""
     labels = deciding.classes.tolist()
     rule.check_classes(labels)
@@ -322,7 +340,7 @@ def _decide_by_class(
             f"{multi_class!r}. Leave them out.",
             argument="curve",
         )
-    rows = _known(deciding)
+    rows = _without_unknown(deciding)
     status = Status.SHARED
     detail = ""
     if not isinstance(rule, ClassFloors):
@@ -331,7 +349,7 @@ def _decide_by_class(
             *rows, rule.losses(labels), lambda losses: rule.total(losses, labels, counts)
         )
     elif deciding.origin == "held-out":
-        guide = None if deciding.guide is None else _known(deciding.guide)
+        guide = None if deciding.guide is None else _without_unknown(deciding.guide)
         biases, status, detail = promise_floors(rows, rule, labels, guide)
     else:
         biases = meet_floors(rows, rule, labels)
@@ -342,10 +360,10 @@ def _decide_by_class(
         boundaries = {
             pair: restate(boundary, status, detail) for pair, boundary in boundaries.items()
         }
-    return {"biases_": biases, "boundaries_": boundaries}, doubts
+    return Biases(biases, boundaries, doubts)
 
 
-def _known(deciding: DecidingRows) -> ClassRows:
+def _without_unknown(deciding: DecidingRows) -> ClassRows:
     """Return rows whose unknown classes cannot win: no model chooses a class it did not know."""
     return ClassRows(deciding.y, np.nan_to_num(deciding.scores, nan=-np.inf))
 
@@ -353,19 +371,28 @@ def _known(deciding: DecidingRows) -> ClassRows:
 def certify_rows(
     y: IndexArray,
     is_wrong: BoolArray,
-    labels: tuple[Any, ...],
+    labels: tuple[Label, ...],
     weights: FloatArray | None = None,
-    **options: Any,
+    *,
+    confidence: float = 0.95,
+    joint: bool = False,
+    chosen_here: bool = False,
+    origin: Origin = "held-out",
 ) -> Certificate:
     """Bound each class's error rate, given the number of each row's class; nominal with weights."""
     if weights is not None:
         y = y[weights > 0]
         is_wrong = is_wrong[weights > 0]
-    rows = (np.bincount(each, minlength=len(labels)).tolist() for each in (y[is_wrong], y))
-    wrong, total = map(tuple, rows)
-    found = certify_counts(wrong, total, labels, **options)
-    return (
-        found
-        if weights is None
-        else replace(found, status=CertificateStatus.NOMINAL, reason=_WEIGHTED)
+    n_classes = len(labels)
+    certificate = certify_counts(
+        tuple(np.bincount(y[is_wrong], minlength=n_classes).tolist()),
+        tuple(np.bincount(y, minlength=n_classes).tolist()),
+        labels,
+        confidence=confidence,
+        joint=joint,
+        chosen_here=chosen_here,
+        origin=origin,
     )
+    if weights is None:
+        return certificate
+    return replace(certificate, status=CertificateStatus.NOMINAL, reason=_WEIGHTED)

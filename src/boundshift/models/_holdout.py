@@ -14,9 +14,9 @@ are equal by chance shows if the second half of the columns is exchanged between
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
 from boundshift._fingerprint import hash_halves
-from boundshift._typing import BoolArray, IndexArray, Rows
+from boundshift._typing import BoolArray, IndexArray, Label, LabelArray, RandomState, Rows
 from boundshift._validation import as_share
 from boundshift.curves import ClopperPearson, ErrorCurve
 from boundshift.curves._base import ConfidenceCurve
@@ -87,9 +87,7 @@ class Demand(NamedTuple):
     n_rows: int
 
 
-def find_demands(
-    curve: ErrorCurve, rule: Rule, counts: Mapping[Hashable, int]
-) -> list[Demand] | None:
+def find_demands(curve: ErrorCurve, rule: Rule, counts: Mapping[Label, int]) -> list[Demand] | None:
     """Return what each guaranteed floor needs, None if nothing is guaranteed.
 
     A good number of rows shows seven eighths of the errors that the floor allows. `counts` has the
@@ -195,7 +193,7 @@ class Units:
         return rows[np.sort(first)]
 
 
-def find_units(X: Rows, y: IndexArray, groups: NDArray[Any] | None) -> Units:
+def find_units(X: Rows, y: IndexArray, groups: LabelArray | None) -> Units:
     """Return which rows stay together, given each row's class and group."""
     copies = _number_copies(X, y)
     n_copies = len(y) - len(np.unique(copies))
@@ -260,7 +258,12 @@ class HoldOut:
 
     @classmethod
     def draw(
-        cls, units: Units, y: IndexArray, is_decider: BoolArray, share: float, random_state: Any
+        cls,
+        units: Units,
+        y: IndexArray,
+        is_decider: BoolArray,
+        share: float,
+        random_state: RandomState,
     ) -> HoldOut:
         """Draw a share of the units, the same ones every time if `random_state` is None.
 
@@ -275,7 +278,9 @@ class HoldOut:
         return cls(train, decide, cluster, len(held), n_rows, units.n_copies)
 
 
-def draw_units(unit: IndexArray, y: IndexArray, share: float, random_state: Any) -> BoolArray:
+def draw_units(
+    unit: IndexArray, y: IndexArray, share: float, random_state: RandomState
+) -> BoolArray:
     """Return which units are drawn at random, in equal proportions from each kind."""
     has_class = np.zeros((int(unit.max()) + 1, int(y.max()) + 1), dtype=np.bool_)
     has_class[unit, y] = True

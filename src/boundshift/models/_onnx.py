@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from boundshift.exceptions import MissingExtraError
+from boundshift.models._mean import MeanOfModels
 from boundshift.models._onnx_nodes import (
     MARGIN_WRITERS,
     ML_DOMAIN,
@@ -26,15 +27,8 @@ from boundshift.models._onnx_nodes import (
     Graph,
     refuse,
 )
-from boundshift.models._scoring import (
-    SMALLEST,
-    SUREST,
-    MeanOfModels,
-    Response,
-    is_a,
-    look_up,
-    unwrap,
-)
+from boundshift.models._parts import is_a, look_up, unwrap
+from boundshift.models._scoring import SMALLEST, SUREST, Response
 
 _IR_VERSION = 10
 _CONVERTER_ML_OPSET = 3

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.utils import Bunch
 from sklearn.utils.metadata_routing import process_routing
 
 from boundshift._boundary import check_row_cost
-from boundshift._typing import BoolArray, FloatArray
+from boundshift._typing import BoolArray, FloatArray, LabelArray, Model, Parameters
 from boundshift._validation import as_column, as_row_cost, as_weights
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
@@ -25,23 +24,23 @@ _WEIGHT = "sample_weight"
 class FitParameters(NamedTuple):
     """What the estimator's fit, the splitter and the decision get; `decides`: rows with weight."""
 
-    fit: Mapping[str, Any]
-    split: Mapping[str, Any]
+    fit: Parameters
+    split: Parameters
     weights: FloatArray | None
     costs: FloatArray | None
     decides: BoolArray
 
     @property
-    def groups(self) -> NDArray[Any] | None:
+    def groups(self) -> LabelArray | None:
         """The group of each row."""
         return self.split.get("groups")
 
 
 def route_fit(
-    clf: Any, y: NDArray[Any], given: dict[str, Any], curve: ErrorCurve, rule: Rule
+    clf: Model, y: LabelArray, given: Parameters, curve: ErrorCurve, rule: Rule
 ) -> FitParameters:
     """Route the parameters of `fit` to the estimator's fit, the splitter and the decision."""
-    given = {name: v for name, v in given.items() if name != "groups" or v is not None}
+    given = {k: value for k, value in given.items() if k != "groups" or value is not None}
     fit, split, own = _divide(clf, given)
     weights = _find_weights(own, len(y))
     costs = own.get("row_cost")
@@ -68,13 +67,12 @@ def route_fit(
     return FitParameters(fit, split, weights, costs, decides)
 
 
-def _divide(
-    clf: Any, given: dict[str, Any]
-) -> tuple[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any]]:
+def _divide(clf: Model, given: Parameters) -> tuple[Parameters, Parameters, Parameters]:
     """Return the parameters of the estimator's fit, of the splitter, and of the decision."""
-    split: Mapping[str, Any] = {}
+    split: Parameters = {}
     if clf._is_prefit and "groups" in given:
-        split = {"groups": given.pop("groups")}
+        split = {"groups": given["groups"]}
+        given = {name: value for name, value in given.items() if name != "groups"}
     if get_config()["enable_metadata_routing"]:
         routed = process_routing(clf, "fit", **given)
         split = split or routed.get("splitter", Bunch(split={})).split
@@ -82,8 +80,8 @@ def _divide(
         names = {ours: ours if asked is True else asked for ours, asked in requests.items()}
         own = {ours: given[name] for ours, name in names.items() if name in given}
         return routed.estimator.fit, split, own
-    own = {name: v for name, v in given.items() if name == "row_cost" or _WEIGHT in name}
-    fit = {name: v for name, v in given.items() if name not in ("row_cost", "groups")}
+    own = {name: value for name, value in given.items() if name == "row_cost" or _WEIGHT in name}
+    fit = {name: value for name, value in given.items() if name not in ("row_cost", "groups")}
     if "groups" in given:
         split = {"groups": given["groups"]}
         is_listed = isinstance(clf.cv, Iterable) and not isinstance(clf.cv, str)
@@ -122,7 +120,7 @@ def _check_weighted(curve: ErrorCurve, rule: Rule, n_classes: int) -> None:
         )
 
 
-def _find_weights(fit_params: Mapping[str, Any], n_rows: int) -> FloatArray | None:
+def _find_weights(fit_params: Parameters, n_rows: int) -> FloatArray | None:
     """Return the weights among the parameters of a fit, also those of a pipeline's step."""
     names = [name for name in fit_params if name == _WEIGHT or name.endswith(f"__{_WEIGHT}")]
     if len(names) > 1:

@@ -39,7 +39,7 @@ _ZIP = b"PK\x03\x04"
 # Loading them runs no code of the file.
 _TRUSTED = {
     "boundshift._classifier": "BoundShiftClassifier",
-    "boundshift.models._scoring": "MeanOfModels",
+    "boundshift.models._mean": "MeanOfModels",
     "numpy": "dtype",
     "sklearn._loss.link": "HalfLogitLink Interval LogitLink MultinomialLogit",
     "sklearn._loss.loss": "ExponentialLoss HalfBinomialLoss HalfMultinomialLoss",

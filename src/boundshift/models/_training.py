@@ -11,10 +11,9 @@ Each way returns the rows that decide, with their scores, and the model that is 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -22,7 +21,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from boundshift._fingerprint import explain_training
 from boundshift._sklearn_internals import index_parameters, take_rows
-from boundshift._typing import BoolArray, FloatArray, IndexArray, Rows
+from boundshift._typing import (
+    BoolArray,
+    FloatArray,
+    IndexArray,
+    Label,
+    LabelArray,
+    Model,
+    Rows,
+    Splitting,
+)
 from boundshift._validation import find_distinct, order_labels
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
@@ -30,7 +38,6 @@ from boundshift.models._cross_fit import (
     MANY_RARE_ROWS,
     CrossFit,
     Settings,
-    Split,
     Task,
     cross_fit,
     find_splits,
@@ -46,17 +53,15 @@ from boundshift.models._holdout import (
     find_units,
     is_guaranteed,
 )
+from boundshift.models._mean import MeanOfModels, collapse_linear, mean_scores
 from boundshift.models._routing import FitParameters
 from boundshift.models._scoring import (
-    MeanOfModels,
     Response,
     ResponseMethod,
     Responses,
     choose_method,
-    collapse_linear,
     is_native,
     known_classes,
-    mean_scores,
     probabilities,
     read_response,
     read_responses,
@@ -69,11 +74,11 @@ class Claims(NamedTuple):
 
     curve: ErrorCurve
     rule: Rule
-    pos_label: Any
+    pos_label: Label
 
 
 def train(
-    settings: Settings, claims: Claims, X: Rows, y: NDArray[Any], params: FitParameters
+    settings: Settings, claims: Claims, X: Rows, y: LabelArray, params: FitParameters
 ) -> Trained:
     """Train a classifier's model, unless it is trained, and score the rows that decide."""
     seen = _check_classes(y, params.decides)
@@ -99,13 +104,13 @@ def train(
     return _train_on_all(task, plan)
 
 
-def _check_classes(y: NDArray[Any], decides: BoolArray) -> list[Any]:
+def _check_classes(y: LabelArray, decides: BoolArray) -> list[Label]:
     """Return the labels of rows with weight; raise unless there are at least two."""
     classes = find_distinct(y)
     assert_all_finite(classes, input_name="y")
     # Many labels that occur once each would look like a regression target.
     check_classification_targets(np.repeat(classes, 3))
-    seen: list[Any] = np.unique(y[decides]).tolist()
+    seen: list[Label] = np.unique(y[decides]).tolist()
     if len(seen) < 2:
         where = "`y`" if decides.all() else "`y` with a `sample_weight` above 0"
         raise InvalidInputError(
@@ -151,7 +156,7 @@ def _read_prefit(task: Task, claims: Claims) -> Trained:
 # Rows held out of all training.
 
 
-def _plan_hold_out(task: Task, claims: Claims, seen: list[Any]) -> HoldOut | Shortage | None:
+def _plan_hold_out(task: Task, claims: Claims, seen: list[Label]) -> HoldOut | Shortage | None:
     """Draw the rows to hold out; return what is missing for that, None if nothing is guaranteed."""
     settings = task.settings
     is_kernel = get_tags(settings.estimator).input_tags.pairwise
@@ -173,7 +178,7 @@ def _plan_hold_out(task: Task, claims: Claims, seen: list[Any]) -> HoldOut | Sho
     return HoldOut.draw(units, task.number, decides, share, settings.random_state)
 
 
-def _order_classes(task: Task, claims: Claims, seen: list[Any]) -> list[Any]:
+def _order_classes(task: Task, claims: Claims, seen: list[Label]) -> list[Label]:
     """Return the labels, of two classes the negative one first."""
     rule = claims.rule
     if isinstance(rule, ClassFloors):
@@ -218,7 +223,7 @@ def _hold_out(task: Task, plan: HoldOut) -> Trained:
     return Trained(deciding, deployed)
 
 
-def _restrict_cv(task: Task, plan: HoldOut) -> int | np.integer[Any] | list[Split]:
+def _restrict_cv(task: Task, plan: HoldOut) -> Splitting:
     """Return how the rows to train on are split: as all rows would be."""
     if isinstance(task.cv, int | np.integer):
         return task.cv
@@ -247,7 +252,7 @@ def _train_on_all(task: Task, shortage: Shortage | None) -> Trained:
     return _use_folds(task, estimator, shortage, may_average=not why)
 
 
-def _use_training_rows(task: Task, estimator: Any) -> Trained:
+def _use_training_rows(task: Task, estimator: Model) -> Trained:
     """Let the training rows decide, scored by the model that has seen them."""
     fitted = _fit(task, estimator)
     found = _read_all(task, fitted, np.flatnonzero(task.params.decides))
@@ -256,7 +261,7 @@ def _use_training_rows(task: Task, estimator: Any) -> Trained:
 
 
 def _use_folds(
-    task: Task, estimator: Any, shortage: Shortage | None, *, may_average: bool
+    task: Task, estimator: Model, shortage: Shortage | None, *, may_average: bool
 ) -> Trained:
     """Let all rows decide that a fold leaves out, scored by models trained without them."""
     crossed = cross_fit(task, estimator, may_average and bool(task.settings.ensemble))
@@ -293,7 +298,7 @@ def _average(task: Task, crossed: CrossFit, found: PooledResponses) -> Deployed 
     return Deployed(mean, by_margin, why, models)
 
 
-def _fit(task: Task, estimator: Any) -> Any:
+def _fit(task: Task, estimator: Model) -> Model:
     """Return a copy of the estimator, fitted on all rows."""
     fitted = clone(estimator)
     fitted.fit(task.X, task.y, **index_parameters(task.X, task.params.fit))
@@ -387,7 +392,7 @@ def _has_two_probabilities(part: Responses) -> bool:
     return "predict_proba" in part and part["predict_proba"].shape[1] == 2
 
 
-def _read_all(task: Task, model: Any, decide: IndexArray) -> PooledResponses:
+def _read_all(task: Task, model: Model, decide: IndexArray) -> PooledResponses:
     """Read one model's responses to the rows that decide."""
     asked = task.settings.response_method
     part = read_responses(model, task.X, asked, task.classes)
@@ -402,7 +407,7 @@ def _record(
     origin: Origin,
     *,
     of_mean: bool = False,
-    cluster: NDArray[Any] | None = None,
+    cluster: LabelArray | None = None,
     n_copies: int = 0,
     shortage: Shortage | None = None,
 ) -> DecidingRows:

@@ -30,7 +30,8 @@ from boundshift._words import at_least, at_most, claim_text, class_rows, number,
 from boundshift._writing import is_special, write_whole
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import InvalidInputError, MissingExtraError
-from boundshift.models._scoring import MeanOfModels, unwrap
+from boundshift.models._mean import MeanOfModels
+from boundshift.models._parts import unwrap
 from boundshift.report._classes import class_facts
 from boundshift.report._evidence import (
     ColumnUse,
