@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import warnings
 from importlib import import_module
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from boundshift._typing import FloatArray, Model, Rows
 from boundshift.exceptions import MissingExtraError
 from boundshift.models._mean import MeanOfModels
 from boundshift.models._onnx_nodes import (
@@ -29,6 +31,9 @@ from boundshift.models._onnx_nodes import (
 )
 from boundshift.models._parts import is_a, look_up, unwrap
 from boundshift.models._scoring import SMALLEST, SUREST, Response
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, ValueInfoProto
 
 _IR_VERSION = 10
 _CONVERTER_ML_OPSET = 3
@@ -58,9 +63,12 @@ _KEEP = "Keep the classifier itself, by boundshift.save: other exporters may los
 
 # Inputs of the model: name, type in ONNX, number of columns.
 _Inputs = list[tuple[str, str, int]]
+_Floor = tuple[float, ...] | None
+# Of skl2onnx, by the id of a step.
+_Options = dict[int, dict[str, bool]] | None
 
 
-def to_onnx(clf: Any, X: Any) -> Any:
+def to_onnx(clf: Model, X: Rows) -> ModelProto:
     """Return a fitted classifier, with its threshold or biases, as an ONNX model.
 
     Parameters
@@ -134,21 +142,21 @@ def to_onnx(clf: Any, X: Any) -> Any:
     return exported
 
 
-def _check_response(last: Any, response: Response) -> None:
+def _check_response(last: Model, response: Response) -> None:
     method = getattr(last, "method", response.method)  # of the parts, if it is a mean
     if callable(method):
         remedy = "Use response_method='auto'."
         refuse("`response_method` must not be a function for ONNX", repr(method), remedy)
 
 
-def _check_rows(X: Any) -> None:
+def _check_rows(X: Rows) -> None:
     if issparse(X) or np.ndim(X) != 2:
         got = "a sparse matrix" if issparse(X) else f"{np.ndim(X)} dimension(s)"
         remedy = "Export the model behind the step that makes numbers of texts, on its dense rows."
         refuse("`X` must be dense rows and columns for ONNX", got, remedy)
 
 
-def _list_inputs(X: Any, *, has_steps: bool) -> _Inputs:
+def _list_inputs(X: Rows, *, has_steps: bool) -> _Inputs:
     """Return one input for each column of a dataframe before other steps, else one for all."""
     if has_steps and hasattr(X, "columns"):
         return [(str(name), _kind_of(np.asarray(X[name]).dtype), 1) for name in X.columns]
@@ -156,7 +164,7 @@ def _list_inputs(X: Any, *, has_steps: bool) -> _Inputs:
     return [("X", "FLOAT" if is_single else "DOUBLE", np.shape(X)[1])]
 
 
-def _assemble(graph: Graph, inputs: _Inputs, shifter: Any) -> Any:
+def _assemble(graph: Graph, inputs: _Inputs, shifter: Model) -> ModelProto:
     """Return the graph as a model, with its inputs and outputs declared."""
     from onnx import helper
 
@@ -176,26 +184,26 @@ def _assemble(graph: Graph, inputs: _Inputs, shifter: Any) -> Any:
     return exported
 
 
-def _need(library: str) -> Any:
+def _need(library: str) -> ModuleType:
     try:
         return import_module(library)
     except ImportError:
         raise MissingExtraError(library, "onnx") from None
 
 
-def _kind_of(dtype: Any) -> str:
+def _kind_of(dtype: np.dtype) -> str:
     return _KINDS.get(dtype.name, _KINDS.get(dtype.kind, "STRING"))
 
 
-def _declare(name: str, kind: str, shape: list[int | None]) -> Any:
+def _declare(name: str, kind: str, shape: list[int | None]) -> ValueInfoProto:
     from onnx import TensorProto, helper
 
     return helper.make_tensor_value_info(name, getattr(TensorProto, kind), shape)
 
 
 def _write_model(
-    graph: Graph, last: Any, steps: list[Any], response: Response, inputs: _Inputs
-) -> tuple[str, tuple[float, ...] | None]:
+    graph: Graph, last: Model, steps: list[Model], response: Response, inputs: _Inputs
+) -> tuple[str, _Floor]:
     """Write a model's response; return its name, and the floors if it is probabilities."""
     from onnx import TensorProto
 
@@ -227,7 +235,9 @@ def _write_model(
     return raw, floor
 
 
-def _convert(graph: Graph, steps: list[Any], inputs: _Inputs, options: Any = None) -> Any:
+def _convert(
+    graph: Graph, steps: list[Model], inputs: _Inputs, options: _Options = None
+) -> list[ValueInfoProto]:
     """Add what skl2onnx makes of steps, in double precision if it can; return its outputs."""
     import onnx.compose
     from onnx import helper
@@ -240,10 +250,10 @@ def _convert(graph: Graph, steps: list[Any], inputs: _Inputs, options: Any = Non
     graph.nodes.extend(converted.graph.node)
     graph.constants.extend(converted.graph.initializer)
     graph.domains = {o.domain: o.version for o in converted.opset_import} | graph.domains
-    return converted.graph.output
+    return list(converted.graph.output)
 
 
-def _convert_by_skl2onnx(steps: list[Any], inputs: _Inputs, options: Any) -> Any:
+def _convert_by_skl2onnx(steps: list[Model], inputs: _Inputs, options: _Options) -> ModelProto:
     """Return what skl2onnx makes of steps, with the widest types of columns that it can use."""
     skl2onnx = _need("skl2onnx")
     import onnx.checker
@@ -261,7 +271,7 @@ def _convert_by_skl2onnx(steps: list[Any], inputs: _Inputs, options: Any) -> Any
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                converted = skl2onnx.convert_sklearn(
+                converted: ModelProto = skl2onnx.convert_sklearn(
                     pipeline, initial_types=types, options=options, target_opset=opsets
                 )
             onnx.checker.check_model(converted, full_check=True)
@@ -279,7 +289,7 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
 
 
-def _write_scores(graph: Graph, raw: str, floor: Any, response: Response, n_classes: int) -> str:
+def _write_scores(graph: Graph, raw: str, floor: _Floor, response: Response, n_classes: int) -> str:
     """Write what `Response.scores` and `predict_proba` return; return the name of the scores."""
     if response.method != "predict_proba":
         score = _read_score(graph, raw, floor, n_classes)
@@ -289,7 +299,7 @@ def _write_scores(graph: Graph, raw: str, floor: Any, response: Response, n_clas
     return _PROBABILITIES if n_classes == 2 else _read_score(graph, raw, floor, n_classes)
 
 
-def _read_score(graph: Graph, raw: str, floor: Any, n_classes: int) -> str:
+def _read_score(graph: Graph, raw: str, floor: _Floor, n_classes: int) -> str:
     """Write margins, or log-odds of probabilities: a vector for two classes."""
     if floor is not None:
         raw = graph.add("Log", graph.add("Max", raw, graph.constant(floor)))
@@ -310,7 +320,7 @@ def _write_probabilities(graph: Graph, score: str, response: Response, n_classes
         graph.add("Concat", *columns, axis=1, output=_PROBABILITIES)
 
 
-def _write_mean(graph: Graph, mean: MeanOfModels, steps: list[Any], inputs: _Inputs) -> str:
+def _write_mean(graph: Graph, mean: MeanOfModels, steps: list[Model], inputs: _Inputs) -> str:
     """Write what `mean_scores` returns of the scores of all parts."""
     n = len(mean.estimators)
     n_classes = len(mean.classes_)
@@ -348,7 +358,7 @@ def _write_median(graph: Graph, scores: list[str]) -> str:
     return graph.add("ReduceMean", middle, second, keepdims=0)
 
 
-def _write_decision(graph: Graph, clf: Any, score: str) -> None:
+def _write_decision(graph: Graph, clf: Model, score: str) -> None:
     """Write what `predict` does."""
     labels = clf.classes_
     if labels.dtype.kind in "iu":
@@ -376,7 +386,7 @@ def _write_decision(graph: Graph, clf: Any, score: str) -> None:
 # The comparison with the classifier.
 
 
-def _check(model: Any, clf: Any, X: Any) -> None:
+def _check(model: ModelProto, clf: Model, X: Rows) -> None:
     """Raise unless the model gives the classifier's scores and labels on the first rows."""
     rows = X[:_CHECKED]
     outer = unwrap(clf)
@@ -405,12 +415,12 @@ def _check(model: Any, clf: Any, X: Any) -> None:
         refuse("`clf` must have a converter that is right", f"scores off by {worst:.3g}", remedy)
 
 
-def _below_largest(scores: Any) -> Any:
+def _below_largest(scores: FloatArray) -> FloatArray:
     """Return scores of classes less the largest of each row."""
-    return np.maximum(scores - scores.max(axis=1, keepdims=True), -_MOST_APART)
+    return np.asarray(np.maximum(scores - scores.max(axis=1, keepdims=True), -_MOST_APART))
 
 
-def _run(model: Any, X: Any) -> Any:
+def _run(model: ModelProto, X: Rows) -> list[FloatArray]:
     """Return the model's outputs for rows."""
     from onnx import helper
     from onnxruntime import InferenceSession, SessionOptions
@@ -426,4 +436,5 @@ def _run(model: Any, X: Any) -> Any:
         feed[given.name] = values.astype(dtype)
     content = model.SerializeToString()
     session = InferenceSession(content, options, providers=["CPUExecutionProvider"])
-    return session.run(None, feed)
+    outputs: list[FloatArray] = session.run(None, feed)
+    return outputs

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
+from boundshift._typing import FloatArray, Model
 from boundshift.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    from onnx import NodeProto, TensorProto
 
 # The newest operators that runtimes of the last two years know; TreeEnsemble came with 5.
 OPSET = 18
@@ -34,11 +38,11 @@ class Graph:
 
     def __init__(self) -> None:
         self.rounding = 0.0  # relative error of the features that the nodes are given
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
+        self.nodes: list[NodeProto] = []
+        self.constants: list[TensorProto] = []
         self.domains = {"": OPSET}
 
-    def constant(self, values: ArrayLike, dtype: Any = np.float64) -> str:
+    def constant(self, values: ArrayLike, dtype: DTypeLike | None = np.float64) -> str:
         """Add a constant and return its name; a dtype of None keeps strings and booleans."""
         from onnx import numpy_helper
 
@@ -69,21 +73,21 @@ class Graph:
         """Add a column as a vector."""
         return self.add("Gather", value, self.constant(index, np.int64), axis=1)
 
-    def affine(self, value: str, weights: NDArray[Any], intercept: ArrayLike) -> str:
+    def affine(self, value: str, weights: FloatArray, intercept: ArrayLike) -> str:
         """Add ``value @ weights + intercept``."""
         product = self.add("MatMul", value, self.constant(weights))
         return self.add("Add", product, self.constant(np.atleast_1d(np.asarray(intercept))))
 
 
 # A writer adds a model's response to the features `x`, and returns the name of the result.
-Writer = Callable[[Graph, str, Any], str]
+Writer = Callable[[Graph, str, Model], str]
 
 
-def _linear(graph: Graph, x: str, model: Any) -> str:
+def _linear(graph: Graph, x: str, model: Model) -> str:
     return graph.affine(x, np.atleast_2d(model.coef_).T, model.intercept_)
 
 
-def _network(graph: Graph, x: str, model: Any) -> str:
+def _network(graph: Graph, x: str, model: Model) -> str:
     names = {"relu": "Relu", "tanh": "Tanh", "logistic": "Sigmoid", "identity": "Identity"}
     for k, (weights, bias) in enumerate(zip(model.coefs_, model.intercepts_, strict=True)):
         x = graph.add(names[model.activation], x) if k else x
@@ -98,7 +102,7 @@ Tree = tuple[int, ArrayLike, ArrayLike, ArrayLike, ArrayLike, ArrayLike, ArrayLi
 
 
 def _sum_of_trees(
-    graph: Graph, x: str, trees: Iterable[Tree], base: NDArray[Any], *, less: bool = False
+    graph: Graph, x: str, trees: Iterable[Tree], base: FloatArray, *, less: bool = False
 ) -> str:
     """Write the sums over trees; `less` sends a row that equals the threshold to the right."""
     from onnx import numpy_helper
@@ -152,7 +156,7 @@ def _sum_of_trees(
     return graph.add("Add", total, graph.constant(base))
 
 
-def _sklearn_tree(target: int, tree: Any, value: NDArray[Any]) -> Tree:
+def _sklearn_tree(target: int, tree: Model, value: FloatArray) -> Tree:
     return (
         target,
         tree.feature,
@@ -164,7 +168,7 @@ def _sklearn_tree(target: int, tree: Any, value: NDArray[Any]) -> Tree:
     )
 
 
-def _forest(graph: Graph, x: str, model: Any) -> str:
+def _forest(graph: Graph, x: str, model: Model) -> str:
     """Write the probabilities of a decision tree or a forest."""
     members = getattr(model, "estimators_", None) or [model]
     n_classes = len(model.classes_)
@@ -183,7 +187,7 @@ def _forest(graph: Graph, x: str, model: Any) -> str:
     return graph.add("Concat", graph.add("Sub", graph.constant(1.0), shares), shares, axis=1)
 
 
-def _gradient_boosting(graph: Graph, x: str, model: Any) -> str:
+def _gradient_boosting(graph: Graph, x: str, model: Model) -> str:
     if model.init_ != "zero" and type(model.init_).__name__ != "DummyClassifier":
         _refuse_trees(f"init={model.init_!r}")
     trees = (
@@ -195,7 +199,7 @@ def _gradient_boosting(graph: Graph, x: str, model: Any) -> str:
     return _sum_of_trees(graph, graph.cast(x, *_ROUNDED), trees, base)
 
 
-def _hist_gradient_boosting(graph: Graph, x: str, model: Any) -> str:
+def _hist_gradient_boosting(graph: Graph, x: str, model: Model) -> str:
     if model.is_categorical_ is not None and np.any(model.is_categorical_):
         _refuse_trees("categorical features")
 
@@ -215,7 +219,7 @@ def _hist_gradient_boosting(graph: Graph, x: str, model: Any) -> str:
     return _sum_of_trees(graph, x, trees(), model._baseline_prediction.ravel())
 
 
-def _xgboost(graph: Graph, x: str, model: Any) -> str:
+def _xgboost(graph: Graph, x: str, model: Model) -> str:
     booster = model.get_booster() if hasattr(model, "get_booster") else model
     best = booster.attr("best_iteration")
     if best is not None and hasattr(model, "get_booster"):
@@ -247,11 +251,11 @@ def _xgboost(graph: Graph, x: str, model: Any) -> str:
                 split,
             )
 
-    return _sum_of_trees(graph, graph.cast(x, *_ROUNDED), trees(), base, less=True)
+    return _sum_of_trees(graph, graph.cast(x, *_ROUNDED), trees(), base.astype(float), less=True)
 
 
-def _lightgbm(graph: Graph, x: str, model: Any) -> str:
-    booster = getattr(model, "booster_", model)
+def _lightgbm(graph: Graph, x: str, model: Model) -> str:
+    booster: Model = getattr(model, "booster_", model)
     stored = booster.dump_model(num_iteration=booster.best_iteration)
     n_targets = stored["num_tree_per_iteration"]
 

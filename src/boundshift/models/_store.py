@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal
 
 import joblib
@@ -25,6 +26,7 @@ from boundshift._fingerprint import Fingerprint
 from boundshift._guarantees.certificate import Certificate
 from boundshift._result.boundary import Boundary
 from boundshift._result.records import check_format
+from boundshift._typing import Model
 from boundshift._writing import is_special, write_whole
 from boundshift.curves import CURVES, SLSQP, Exact
 from boundshift.curves._clusters import Betting
@@ -59,7 +61,7 @@ _TRUSTED = {
 }
 
 
-def save(obj: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
+def save(obj: Boundary | Model, path: str | os.PathLike[str], *, overwrite: bool = False) -> Path:
     """Store a boundary or a fitted model in a file that is safe to load.
 
     Parameters
@@ -127,7 +129,9 @@ def save(obj: Any, path: str | os.PathLike[str], *, overwrite: bool = False) -> 
     return write_whole(path, content, new=not overwrite)
 
 
-def load(path: str | os.PathLike[str], trusted: Sequence[str] | Literal[True] | None = None) -> Any:
+def load(
+    path: str | os.PathLike[str], trusted: Sequence[str] | Literal[True] | None = None
+) -> Boundary | Model:
     """Load a file written by :func:`~boundshift.save`.
 
     Parameters
@@ -194,7 +198,7 @@ def load(path: str | os.PathLike[str], trusted: Sequence[str] | Literal[True] | 
     return stored["object"]
 
 
-def trusted_types(model: Any, trusted: Sequence[str] = ()) -> list[str]:
+def trusted_types(model: Model, trusted: Sequence[str] = ()) -> list[str]:
     """Return the types inside a model for which skops needs the user's trust.
 
     Other tools that store models by skops, such as MLflow, take this list.
@@ -228,7 +232,7 @@ def own_types() -> set[str]:
     """Return the types that need not be named: ours, and those of scikit-learn's models."""
     known = vars(model_selection).values()
     splitters = (cls for cls in known if isinstance(cls, type) and hasattr(cls, "split"))
-    types: tuple[type[Any], ...] = (
+    types: tuple[type, ...] = (
         *CURVES.values(),
         Betting,
         Exact,
@@ -250,7 +254,7 @@ def _refuse_types(refused: set[str], where: str) -> None:
         )
 
 
-def _skops() -> Any:
+def _skops() -> ModuleType:
     try:
         import skops.io
     except ImportError:
@@ -259,19 +263,22 @@ def _skops() -> Any:
         # These run code that their list of untrusted types does not name:
         # CVE-2025-54412, CVE-2025-54413 and CVE-2025-54886.
         raise MissingExtraError("skops of at least 0.12", "files")
-    return skops.io
+    io: ModuleType = skops.io
+    return io
 
 
 # State as plain values.
 
-_RECORDS: dict[str, Any] = {
+_State = dict[str, Any]
+
+_RECORDS: dict[str, type[Certificate | Fingerprint | Response]] = {
     "Certificate": Certificate,
     "Fingerprint": Fingerprint,
     "Response": Response,
 }
 
 
-def pack(state: dict[str, Any]) -> dict[str, Any]:
+def pack(state: _State) -> _State:
     """Return a classifier's state with plain values in place of records."""
     packed = {name: _pack_record(value) for name, value in state.items()}
     if "boundaries_" in state:
@@ -279,7 +286,7 @@ def pack(state: dict[str, Any]) -> dict[str, Any]:
     return packed
 
 
-def unpack(state: dict[str, Any]) -> dict[str, Any]:
+def unpack(state: _State) -> _State:
     """Return the state that `pack` was given."""
     unpacked = {name: _unpack_record(value) for name, value in state.items()}
     if "boundaries_" in state:
@@ -287,7 +294,7 @@ def unpack(state: dict[str, Any]) -> dict[str, Any]:
     return unpacked
 
 
-def _pack_record(value: Any) -> Any:
+def _pack_record(value: object) -> object:
     if isinstance(value, tuple(_RECORDS.values())):
         fields = {name: _as_plain(field) for name, field in vars(value).items()}
         return {"record": type(value).__name__} | fields
@@ -296,19 +303,19 @@ def _pack_record(value: Any) -> Any:
     # JSON cannot hold every label, nor a user's own curve or rule.
     stored = replace(value, labels=(0, 1)).to_dict()
     restored = Boundary.from_dict(stored)
-    own: dict[str, Any] = {"labels": value.labels}
+    own: dict[str, object] = {"labels": value.labels}
     for name in ("curve", "rule"):
         if getattr(restored, name) != getattr(value, name):
             own[name] = getattr(value, name)
     return {"record": "Boundary", "stored": stored, "own": own}
 
 
-def _as_plain(value: Any) -> Any:
+def _as_plain(value: object) -> object:
     """Return a status as text, since a file of skops holds no type of ours but the classifier."""
     return value.value if isinstance(value, StrEnum) else value
 
 
-def _unpack_record(value: Any) -> Any:
+def _unpack_record(value: object) -> object:
     if not isinstance(value, dict) or "record" not in value:
         return value
     if value["record"] == "Boundary":
