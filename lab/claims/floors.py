@@ -22,7 +22,7 @@ import numpy as np
 from scipy.stats import beta, binom
 
 from boundshift import ClassFloors, Status, find_boundary
-from boundshift._multiclass import ClassRows, promise_floors
+from boundshift._multiclass import ClassRows, guarantee_floors
 from boundshift.rules import Floors
 from lab.claims.simulation import (
     SHAPES,
@@ -131,7 +131,7 @@ def judge_classes(shape: str, asked: dict[str, float], draws: int) -> dict[str, 
     recalls = []
     for _ in range(draws):
         scores = SHAPES[shape].rvs((len(y), 3), random_state=rng) + separation * np.eye(3)[y]
-        found = promise_floors(ClassRows(y, scores), rule, CLASSES)
+        found = guarantee_floors(ClassRows(y, scores), rule, CLASSES)
         if found.status is Status.SHARED:
             truth = [true_recall(SHAPES[shape], separation, found.biases, k) for k in range(3)]
             kept.append(all(truth[CLASSES.index(k)] >= floor for k, floor in asked.items()))

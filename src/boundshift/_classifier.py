@@ -268,8 +268,8 @@ default="auto"
             model does not see it.
 
             ``groups`` go to a `cv` that splits by them, such as ``StratifiedGroupKFold(5)``. For
-            promised floors of recall and specificity whole groups are then held out, and the
-            rates promised are averages over groups. With ``cv="prefit"`` they are the groups of
+            guaranteed floors of recall and specificity whole groups are then held out, and the
+            rates are averages over groups. With ``cv="prefit"`` they are the groups of
             the rows given.
 
         Returns

@@ -404,7 +404,7 @@ class FloorBiases(NamedTuple):
     detail: str
 
 
-def promise_floors(
+def guarantee_floors(
     rows: ClassRows, rule: ClassFloors, labels: Sequence[Label], guide: ClassRows | None = None
 ) -> FloorBiases:
     r"""Return biases whose floors hold on fresh rows with the rule's confidence, if there are any.

@@ -91,15 +91,10 @@ def best_gap(errors: ErrorsAt, rule: Rule, sample: ScoreSample) -> Found:
     sizes = sample.n_samples
     candidates = _candidates(sample)
 
-    def bound(first: IntArray, last: IntArray) -> FloatArray:
-        # The negative error falls with the threshold, and the positive one rises.
-        negative = errors(candidates[last])[0]
-        positive = errors(candidates[first])[1]
-        return rule.value(negative, positive, sizes)
-
     def value(places: FloatArray) -> FloatArray:
         return rule.value(*errors(places), sizes)
 
+    bound = _bound_of_runs(errors, rule, candidates, sizes)
     tied = candidates[find_smallest(bound, len(candidates), rule)]
     lower, upper = _neighbours(sample, tied)
     most = _with_rounding(float(value(tied).min()))
@@ -143,13 +138,7 @@ def best_gap_smooth(errors: ErrorsAt, rule: Rule, sample: ScoreSample) -> Found:
 
 def best_of_gaps(errors: ErrorsAt, rule: Rule, gaps: Gaps, sizes: Sizes) -> Found:
     """Find the gap in which the rule is smallest, of very many gaps or for a costly rule."""
-
-    def bound(first: IntArray, last: IntArray) -> FloatArray:
-        # The negative error falls with the threshold, and the positive one rises.
-        negative = errors(gaps.places[last])[0]
-        positive = errors(gaps.places[first])[1]
-        return rule.value(negative, positive, sizes)
-
+    bound = _bound_of_runs(errors, rule, gaps.places, sizes)
     best = find_smallest(bound, len(gaps.places), rule)
     return _widest_plateau(errors, rule, gaps, best, sizes)
 
@@ -163,6 +152,18 @@ def _widest_plateau(
     low = float(gaps.edges[widest[0]])
     high = float(gaps.edges[widest[-1] + 1])
     return _evaluate(errors, rule, sizes, middle_of_gap(low, high), (low, high))
+
+
+def _bound_of_runs(errors: ErrorsAt, rule: Rule, places: FloatArray, sizes: Sizes) -> Bound:
+    """Return a lower bound of the rule between a first and a last one of ascending places."""
+
+    def bound(first: IntArray, last: IntArray) -> FloatArray:
+        # The negative error falls with the threshold, and the positive one rises.
+        negative = errors(places[last])[0]
+        positive = errors(places[first])[1]
+        return rule.value(negative, positive, sizes)
+
+    return bound
 
 
 def find_smallest(bound: Bound, n: int, rule: Rule) -> IntArray:

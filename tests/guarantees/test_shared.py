@@ -18,7 +18,7 @@ from boundshift import (
     rows_needed,
 )
 from boundshift._guarantees.certify import certify_floors
-from boundshift._multiclass import ClassRows, promise_floors
+from boundshift._multiclass import ClassRows, guarantee_floors
 from boundshift.curves._uniform import uniform_bound
 from tests.problems import two_normals
 
@@ -53,7 +53,7 @@ def test_a_floor_of_a_class_is_tested_at_its_confidence(missing):
     tested = right.copy()
     tested[::n] = 100 * np.eye(3)[(y[::n] + 1) % 3]
     rule = ClassFloors(recall={0: 0.9, 1: 0.9, 2: 0.9}, confidence=0.95)
-    found = promise_floors(ClassRows(y, tested), rule, [0, 1, 2], ClassRows(y, right))
+    found = guarantee_floors(ClassRows(y, tested), rule, [0, 1, 2], ClassRows(y, right))
     assert (found.status is Status.UNMET) == bool(missing)
 
 
@@ -104,7 +104,7 @@ def test_the_first_proposal_that_fails_ends_the_tests(monkeypatch):
         scores = np.where(rng.random((69, 10)) < 0.11, 0.0, -9.0)
         scores[:, 0] = 1.0
         rows = ClassRows(y, scores)
-        found = promise_floors(rows, rule, list(range(10)), guide=rows)
+        found = guarantee_floors(rows, rule, list(range(10)), guide=rows)
         broken += found.status is Status.SHARED
     assert stats.binom.sf(broken - 1, runs, 0.1) > 1e-3
 

@@ -35,7 +35,7 @@ def test_a_precomputed_kernel_is_cut_both_ways():
     assert found.predict(kernel[:7]).shape == (7,)
     # It cannot be cut for a promise.
     model = BoundShiftClassifier(SVC(kernel="precomputed"), rule=Floors(recall=0.8), cv=None)
-    with pytest.warns(BoundaryWarning, match="not promised"):
+    with pytest.warns(BoundaryWarning, match="not guaranteed"):
         model.fit(kernel, KERNEL_Y)
 
 

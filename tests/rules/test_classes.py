@@ -18,7 +18,7 @@ from boundshift import (
     InvalidInputError,
     Status,
 )
-from boundshift._multiclass import ClassRows, class_losses, promise_floors, search_biases
+from boundshift._multiclass import ClassRows, class_losses, guarantee_floors, search_biases
 from boundshift.rules import Sum
 
 COSTS = np.array([[0.0, 1.0, 4.0], [5.0, 0.0, 3.0], [50.0, 10.0, 0.0]])
@@ -48,7 +48,7 @@ def test_floors_that_are_promised_hold_together_as_often_as_stated():
     runs = 30
     rule = ClassFloors(recall={0: 0.75, 2: 0.75}, confidence=0.8)
     for _ in range(runs):
-        found = promise_floors(ClassRows(*draw((80, 40, 40), rng)), rule, [0, 1, 2])
+        found = guarantee_floors(ClassRows(*draw((80, 40, 40), rng)), rule, [0, 1, 2])
         if found.status is Status.SHARED:
             kept.append(all(true_recall(found.biases, k) >= 0.75 for k in (0, 2)))
     assert len(kept) > runs / 2
@@ -64,7 +64,7 @@ def test_floors_that_are_promised_hold_together_as_often_as_stated():
 )
 def test_a_floor_beyond_reach_is_named(sizes, recall, said):
     rows = ClassRows(*draw(sizes, np.random.default_rng(2)))
-    found = promise_floors(rows, ClassFloors(recall=recall), ["a", "b", "c"])
+    found = guarantee_floors(rows, ClassFloors(recall=recall), ["a", "b", "c"])
     assert found.status is Status.UNMET
     assert said in found.detail
 
@@ -106,7 +106,7 @@ def test_fit_keeps_rows_apart_and_guarantees():
     assert certificate.n_samples == (60, 75, 200)  # half of each class
     # The bound of any biases is wider than the floor, which is promised of those chosen.
     assert certificate.error_bounds[certificate.labels.index("rare")] > 0.2
-    assert "the promised floors, which hold with 0.95 confidence" in certificate.reason
+    assert "the guaranteed floors, which hold with 0.95 confidence" in certificate.reason
     fresh, truth = table((2000, 2000, 2000), ("usual", "seldom", "rare"), rng=5)
     assert np.mean(model.predict(fresh)[truth == "rare"] == "rare") > 0.8
 

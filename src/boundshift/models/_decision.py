@@ -15,7 +15,7 @@ from boundshift._multiclass import (
     find_biases,
     meet_floors,
     pair_boundaries,
-    promise_floors,
+    guarantee_floors,
     search_biases,
 )
 from boundshift._result.boundary import Boundary, restate
@@ -105,7 +105,7 @@ def decide_model(
     certificate = _certify_deciding(deciding, deciding.y, is_wrong, labels, n_fits)
     if isinstance(rule, ClassFloors) and deciding.origin == "held-out" and not doubts:
         reason = (
-            f"{certificate.reason}; so these bounds may be wider than the promised floors, which "
+            f"{certificate.reason}; so these bounds may be wider than the guaranteed floors, which "
             f"hold with {rule.confidence:.4g} confidence"
         )
         certificate = replace(certificate, reason=reason)
@@ -274,12 +274,12 @@ def _say_not_guaranteed(boundary: Boundary, deciding: DecidingRows) -> Boundary:
     missing = deciding.hold_out
     if deciding.origin == "training":
         detail = (
-            "The floors are not promised: they are met on rows that the model was fitted on, which "
+            "The floors are not guaranteed: they are met on rows that the model was fitted on, which "
             f"flatter it. Use cv=5, {other}."
         )
     elif isinstance(missing, Shortage):
         detail = (
-            "The floors are met by the models of the folds, and not promised of the deployed one: "
+            "The floors are met by the models of the folds, and not guaranteed for the deployed one: "
             f"that takes {missing.least} {missing.unit} kept apart, so {missing.least_in_all} in "
             f"all of which there are {missing.n_rows}. Collect more of them, lower the floor or "
             f"the confidence, {other}."
@@ -350,7 +350,7 @@ def _decide_by_class(
         )
     elif deciding.origin == "held-out":
         guide = None if deciding.guide is None else _without_unknown(deciding.guide)
-        biases, status, detail = promise_floors(rows, rule, labels, guide)
+        biases, status, detail = guarantee_floors(rows, rule, labels, guide)
     else:
         biases = meet_floors(rows, rule, labels)
         status = Status.NOT_GUARANTEED

@@ -101,7 +101,7 @@ def _check_groups(asked: str | ErrorCurve | None, curve: ErrorCurve, rule: Rule)
         named = "" if asked is None else f" and curve={asked!r}"
         raise InvalidInputError(
             "must have floors of recall or specificity of two classes only, and no "
-            f"other curve, where `groups` are given and floors are promised, got {rule!r}"
+            f"other curve, where `groups` are given and floors are guaranteed, got {rule!r}"
             f"{named}. Use Floors(recall=0.9); curve='empirical' or CostMatrix for an estimate.",
             argument="rule",
         )
