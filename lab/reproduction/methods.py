@@ -9,6 +9,7 @@ printed numbers and decides which seeds count in protocol "paper", and solved ex
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from boundshift.curves import Smoothed, SupportRadius
@@ -32,10 +33,11 @@ from lab.reproduction.train import FittedSeed
 
 
 def _by_support(
-    source: Source, make: Callable[..., SupportRadius] = SupportRadius, **settings: Any
+    source: Source, make: Callable[[], SupportRadius] = SupportRadius, **settings: Any
 ) -> Decide:
     def decide(fitted: FittedSeed) -> Decision:
-        return decide_boundary(fitted, source, curve=make(slack=fitted.slack, **settings))
+        curve = replace(make(), slack=fitted.slack, **settings)
+        return decide_boundary(fitted, source, curve=curve)
 
     return decide
 

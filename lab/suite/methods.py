@@ -8,6 +8,7 @@ decision. The scores are there already.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import get_args
 
@@ -92,7 +93,7 @@ def _paper() -> list[Method]:
         Method(
             f"paper/{curve.__name__}@training",
             "baseline",
-            by_boundary("training", curve=curve(fallback=0.0)),
+            by_boundary("training", curve=replace(curve(), fallback=0.0)),
             "training",
         )
         for curve in (SupportRadius.authors, SupportRadius.paper)

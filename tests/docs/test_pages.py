@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -53,7 +54,12 @@ def test_every_line_of_the_decision_table_can_be_passed():
     arguments = [cell for cell in re.findall(r"`([^`]+)`", goals) if "=" in cell]
     assert len(arguments) >= 15
     names = {name: getattr(boundshift, name) for name in boundshift.__all__}
-    names |= {"np": np, "n": 400, "s": np.random.default_rng(0).normal(size=400)}
+    names |= {
+        "np": np,
+        "replace": replace,
+        "n": 400,
+        "s": np.random.default_rng(0).normal(size=400),
+    }
     for written in arguments:
         if re.match(r"\w+\(", written):
             eval(written, names)

@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from dataclasses import replace
 from unittest.mock import patch
 
 import mpmath
@@ -211,7 +212,7 @@ def test_geometry_adds_up(pair, options):
 @given(classes(most=12), st.sampled_from(PRESETS))
 def test_local_optimum_exists_with_the_exact_one_and_is_never_below_it(pair, preset):
     exact = find(pair, preset())
-    local = find(pair, preset(solver=SLSQP()))
+    local = find(pair, replace(preset(), solver=SLSQP()))
     assert exact.status.solved == local.status.solved
     if exact.status.solved:
         assert local.status is Status.LOCAL
@@ -222,7 +223,7 @@ def test_the_local_optimiser_stays_at_its_start():
     rng = np.random.default_rng(0)
     gap = rng.normal(0, 1, 200), rng.normal(9, 1, 12)
     # δ = 1 is a local minimum, which is why the paper's optimiser needs more than its start.
-    local = find(gap, SupportRadius.authors(solver=SLSQP()))
+    local = find(gap, replace(SupportRadius.authors(), solver=SLSQP()))
     assert local.geometry.deltas[0] == pytest.approx(1.0, abs=1e-6)
     assert local.loss > find(gap, SupportRadius.authors()).loss + 0.1
 

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -30,8 +31,9 @@ def test_solved_wherever_the_authors_are_and_with_no_higher_loss(run, slack):
     theirs = run[slack]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", BoundaryWarning)
-        found = find_boundary(y, s, curve=SupportRadius.authors(slack=slack))
-        free = find_boundary(y, s, curve=SupportRadius.authors(slack=slack, budget="all"))
+        authors = replace(SupportRadius.authors(), slack=slack)
+        found = find_boundary(y, s, curve=authors)
+        free = find_boundary(y, s, curve=replace(authors, budget="all"))
     assert free.status.solved  # the full budget solves what the authors could not
     if theirs["solution_found"]:
         assert found.loss <= theirs["loss"] + 1e-9

@@ -13,9 +13,9 @@ from boundshift._guarantees.certify import certify_floors
 from boundshift._multiclass import (
     ClassRows,
     find_biases,
+    guarantee_floors,
     meet_floors,
     pair_boundaries,
-    guarantee_floors,
     search_biases,
 )
 from boundshift._result.boundary import Boundary, restate
@@ -274,15 +274,15 @@ def _say_not_guaranteed(boundary: Boundary, deciding: DecidingRows) -> Boundary:
     missing = deciding.hold_out
     if deciding.origin == "training":
         detail = (
-            "The floors are not guaranteed: they are met on rows that the model was fitted on, which "
-            f"flatter it. Use cv=5, {other}."
+            "The floors are not guaranteed: they are met on rows that the model was fitted on, "
+            f"which flatter it. Use cv=5, {other}."
         )
     elif isinstance(missing, Shortage):
         detail = (
-            "The floors are met by the models of the folds, and not guaranteed for the deployed one: "
-            f"that takes {missing.least} {missing.unit} kept apart, so {missing.least_in_all} in "
-            f"all of which there are {missing.n_rows}. Collect more of them, lower the floor or "
-            f"the confidence, {other}."
+            "The floors are met by the models of the folds, and not guaranteed for the deployed "
+            f"one: that takes {missing.least} {missing.unit} kept apart, so "
+            f"{missing.least_in_all} in all of which there are {missing.n_rows}. Collect more of "
+            f"them, lower the floor or the confidence, {other}."
         )
     return restate(boundary, Status.NOT_GUARANTEED, detail)
 

@@ -140,7 +140,7 @@ def test_baselines_decide_on_probabilities_of_the_training_rows(whole, fitted, n
 def test_continuous_slack_is_measured_in_units_of_the_weight_norm(fitted):
     found = METHODS["paper-exact"].decide(FittedSeed(fitted.models, "continuous"))
     y, scores = fitted.sample("training")
-    curve = SupportRadius.authors(slack="continuous")
+    curve = replace(SupportRadius.authors(), slack="continuous")
     expected = find_boundary(y, scores / fitted.unit, curve=curve)
     assert found.threshold / fitted.unit == pytest.approx(expected.threshold)
     assert found.loss == pytest.approx(expected.loss)

@@ -109,9 +109,9 @@ class SupportRadius(ErrorCurve):
 
     Examples
     --------
-    >>> SupportRadius.authors(budget="all") == SupportRadius(
-    ...     constant=2, radius="two-sided", centre="mean", stop_at_zero=True)
-    True
+    >>> from dataclasses import replace
+    >>> replace(SupportRadius.authors(), budget="all")
+    SupportRadius(constant=2.0, radius='two-sided', centre='mean', stop_at_zero=True)
     """
 
     name = "support"
@@ -171,48 +171,14 @@ class SupportRadius(ErrorCurve):
     __repr__ = Settings.changed_repr
 
     @classmethod
-    def paper(
-        cls,
-        *,
-        gamma: float = 1.0,
-        constant: float = 2.0,
-        radius: Literal["one-sided", "two-sided"] = "two-sided",
-        slack: Literal["binary", "continuous"] = "binary",
-        penalty: Literal["proportional", "count"] = "count",
-        alpha: float | Pair = 1.0,
-        budget: int | float | Literal["all"] = "all",
-        centre: Literal["median", "mean"] = "mean",
-        stop_at_zero: bool = False,
-        solver: Exact | SLSQP = _EXACT,
-        fallback: Literal["edges", "means"] | float = "edges",
-    ) -> Self:
-        """Return the settings of the paper's text."""
-        return cls(
-            gamma, constant, radius, slack, penalty, alpha, budget, centre, stop_at_zero, solver,
-            fallback,
-        )  # fmt: skip
+    def paper(cls) -> Self:
+        """Return the settings of the paper's text; ``dataclasses.replace`` changes them."""
+        return cls(constant=2.0, radius="two-sided", penalty="count", centre="mean")
 
     @classmethod
-    def authors(
-        cls,
-        *,
-        gamma: float = 1.0,
-        constant: float = 2.0,
-        radius: Literal["one-sided", "two-sided"] = "two-sided",
-        slack: Literal["binary", "continuous"] = "binary",
-        penalty: Literal["proportional", "count"] = "proportional",
-        alpha: float | Pair = 1.0,
-        budget: int | float | Literal["all"] = 0.5,
-        centre: Literal["median", "mean"] = "mean",
-        stop_at_zero: bool = True,
-        solver: Exact | SLSQP = _EXACT,
-        fallback: Literal["edges", "means"] | float = "edges",
-    ) -> Self:
+    def authors(cls) -> Self:
         """Return the settings of the authors' code."""
-        return cls(
-            gamma, constant, radius, slack, penalty, alpha, budget, centre, stop_at_zero, solver,
-            fallback,
-        )  # fmt: skip
+        return cls(constant=2.0, radius="two-sided", budget=0.5, centre="mean", stop_at_zero=True)
 
     @property
     def treats_classes_alike(self) -> bool:
