@@ -263,7 +263,6 @@ WRONG = {
     "slack": (lambda: paper(slack="x"), "'binary', 'continuous'"),
     "penalty": (lambda: paper(penalty="x"), "'proportional', 'count'"),
     "centre": (lambda: paper(centre="x"), "'median', 'mean'"),
-    "solver": (lambda: paper(solver="slsqp"), "Exact() or SLSQP()"),
     "fallback": (lambda: paper(fallback="x"), "`fallback` must be 'edges', 'means' or a finite"),
     "fallback NaN": (lambda: paper(fallback=np.nan), "got nan"),
     # SQL.

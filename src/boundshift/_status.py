@@ -27,7 +27,6 @@ class Status(StrEnum):
 
     OPTIMAL = "OPTIMAL", "The optimum: no other boundary is better by the rule."
     RELAXED = "RELAXED", "The optimum, with some rows as slack because the classes overlap."
-    LOCAL = "LOCAL", "A local optimum of SLSQP. Use solver=Exact() for the best one."
     SHARED = (
         "SHARED",
         "The biases decide between all classes at once, not best between these two alone.",
@@ -92,5 +91,5 @@ class Status(StrEnum):
 
 
 _FELL_BACK = (Status.INFEASIBLE, Status.UNINFORMATIVE, Status.SINGLE_ROW)
-QUIET = (Status.OPTIMAL, Status.RELAXED, Status.LOCAL, Status.SHARED)
+QUIET = (Status.OPTIMAL, Status.RELAXED, Status.SHARED)
 """Statuses that need no second look and raise no warning."""

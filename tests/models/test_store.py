@@ -42,7 +42,7 @@ from boundshift import (
     load,
     save,
 )
-from boundshift.curves import SLSQP, Claim, ClopperPearson, CountCurve, Logistic
+from boundshift.curves import Claim, ClopperPearson, CountCurve, Logistic
 from boundshift.models import trusted_types
 from boundshift.rules import Sum
 
@@ -107,7 +107,7 @@ def same(a, b, X):
     ("curve", "rule"),
     [
         (ClopperPearson(confidence=0.9), Cost(false_negative=9)),
-        (SupportRadius(gamma=2.0, solver=SLSQP()), Sum()),
+        (SupportRadius(gamma=2.0), Sum()),
         (Logistic(), Metric("f1")),
     ],
     ids=str,

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from boundshift.curves._paper import equations as paper
 from lab.reproduction import equations
 from tests.problems import many
 
@@ -76,7 +75,7 @@ def printed_gradient(delta1, g):
 @many(200)
 @given(GEOMETRIES, DELTAS)
 def test_delta2_solves_the_constraint_or_is_nan(g, delta1):
-    found = paper.delta2_from_delta1(delta1, g.step, g.space)
+    found = equations.delta2_from_delta1(delta1, g.step, g.space)
     with mpmath.workdps(50):
         u2 = exact_u2(delta1, g)
         assume(abs(u2) > 1e-9)
@@ -102,10 +101,10 @@ def test_loss_and_gradients_agree_with_finite_differences(g, delta1):
         expected = exact_loss(mpmath.mpf(delta1))
         slope = mpmath.diff(exact_loss, mpmath.mpf(delta1))
         slope2 = mpmath.diff(lambda d: exact_delta2(d, g), mpmath.mpf(delta1))
-    assert paper.loss(delta1, g.n, g.step, g.space) == pytest.approx(float(expected), rel=1e-9)
-    found = paper.loss_gradient(delta1, g.n, g.step, g.space)
+    assert equations.loss(delta1, g.n, g.step, g.space) == pytest.approx(float(expected), rel=1e-9)
+    found = equations.loss_gradient(delta1, g.n, g.step, g.space)
     assert found == pytest.approx(float(slope), rel=1e-7, abs=1e-9)
-    found = paper.delta2_gradient(delta1, g.step, g.space)
+    found = equations.delta2_gradient(delta1, g.step, g.space)
     assert found == pytest.approx(float(slope2), rel=1e-7, abs=1e-300)
 
 
@@ -113,7 +112,7 @@ def test_loss_and_gradients_agree_with_finite_differences(g, delta1):
 def test_printed_gradient_is_right_only_where_both_classes_are_alike(delta1):
     g = Geometry((120, 15), (1.0, 0.6), 3.5)
     alike = Geometry((40, 40), (1.0, 1.0), 4.0)
-    right, same = (paper.delta2_gradient(delta1, x.step, x.space) for x in (g, alike))
+    right, same = (equations.delta2_gradient(delta1, x.step, x.space) for x in (g, alike))
     assert abs(printed_gradient(delta1, g) / right - 1) > 0.1
     assert printed_gradient(delta1, alike) == pytest.approx(same)
 
@@ -123,7 +122,7 @@ def test_printed_delta2_hides_infeasibility():
     b = g.distance - 1 - 0.1 * 2 - 1
     assert b * 5 - 2 < 0
     assert 0 < np.exp(-0.5 * (b * 5 - 2) ** 2) < 1  # the printed square gives a number
-    assert np.isnan(paper.delta2_from_delta1(1.0, g.step, g.space))
+    assert np.isnan(equations.delta2_from_delta1(1.0, g.step, g.space))
 
 
 def test_iid_error_is_the_chance_of_a_new_extreme():

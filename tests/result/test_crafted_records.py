@@ -179,7 +179,6 @@ CRAFTED = {
     "a scale of its own": ("zone", {"scale": "percent"}),
     "a curve of another kind": ("boundary", {"curve": {"name": "g-mean"}}),
     "a rule of another kind": ("boundary", {"rule": {"name": "blend"}}),
-    "a solver as a curve": ("boundary", {"curve": {"name": "exact"}}),
     "infinite counts": ("boundary", {"n_samples": ["Infinity", 60]}),
     "counts below 0": ("boundary", {"wrong": [-3, 60]}),
     "no rows": ("boundary", {"n_samples": [0, 0], "wrong": [0, 0]}),

@@ -23,7 +23,6 @@ from boundshift import (
     find_zone,
 )
 from boundshift._guarantees.certificate import Certificate, certify_counts
-from boundshift.curves import SLSQP
 from boundshift.rules import GMean
 from tests.problems import two_normals
 
@@ -59,7 +58,7 @@ def test_a_record_comes_back_whole(kind):
     [
         (None, None),
         (SupportRadius(penalty="count", budget=0.25), "sum"),
-        (SupportRadius(alpha=(1, 2), solver=SLSQP(), budget=200), "sum"),
+        (SupportRadius(alpha=(1, 2), budget=200), "sum"),
         (ClopperPearson(0.9), Floors(recall=0.7)),
         (ClopperPearson(0.9), "minimax"),
         (Smoothed(0.5), Cost(false_negative=20, prevalence=0.01)),

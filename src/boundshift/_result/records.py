@@ -19,7 +19,7 @@ import numpy as np
 
 from boundshift._scores import ScoreSample
 from boundshift._search import ErrorsAt
-from boundshift.curves import CURVES, SLSQP, Claim, ErrorCurve, Exact
+from boundshift.curves import CURVES, Claim, ErrorCurve
 from boundshift.curves._clusters import Betting
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import RULES, Rule
@@ -28,8 +28,8 @@ MOST_ROWS = 10**15
 """More rows than this are not believed."""
 _WORDS = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 _REMEDY = "It was damaged or changed: compute it again and store it with to_json."
-_KNOWN: dict[str, Any] = {**CURVES, Betting.name: Betting, **RULES, "exact": Exact, "slsqp": SLSQP}
-"""Name → class of curves, rules and solvers."""
+_KNOWN: dict[str, Any] = {**CURVES, Betting.name: Betting, **RULES}
+"""Name → class of curves and rules."""
 
 
 class Record:
@@ -144,7 +144,7 @@ def _encode(value: Any, *, as_text: bool = False) -> Any:
     if isinstance(value, StrEnum):
         return value.value
     if is_dataclass(value) and hasattr(value, "name"):
-        # A curve, a rule or a solver, which is found again by its name.
+        # A curve or a rule, which is found again by its name.
         return {"name": value.name, **_encode_fields(value, as_text=True)}
     if is_dataclass(value):
         return _encode_fields(value, as_text=as_text)
@@ -272,7 +272,7 @@ def _parse_object(hint: type[Any], value: Any) -> Any:
 
 
 def _restore(stored: Any) -> Any:
-    """Return the curve, rule or solver of a name and its settings."""
+    """Return the curve or rule of a name and its settings."""
     if stored["name"] not in _KNOWN or stored["name"] == "metric":
         return _Unknown(tuple(stored.items()))
     cls = _KNOWN[stored["name"]]

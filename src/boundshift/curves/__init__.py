@@ -23,15 +23,15 @@ from boundshift.curves._base import (
     ErrorCurve,
     PairCurve,
 )
-from boundshift.curves._paper import SLSQP, Exact, SupportRadius
+from boundshift.curves._paper import SupportRadius
 from boundshift.curves._smooth import Blend, Logistic, Smoothed
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import NAMED as RULE_NAMES
 from boundshift.rules import Rule
 
 __all__ = [
-    "CURVES", "SLSQP", "Blend", "Claim", "ClopperPearson", "CountCurve", "Empirical", "ErrorCurve",
-    "Exact", "Logistic", "PairCurve", "Smoothed", "SupportRadius", "as_curve",
+    "CURVES", "Blend", "Claim", "ClopperPearson", "CountCurve", "Empirical", "ErrorCurve",
+    "Logistic", "PairCurve", "Smoothed", "SupportRadius", "as_curve",
 ]  # fmt: skip
 
 _CLASSES: tuple[type[ErrorCurve], ...] = (

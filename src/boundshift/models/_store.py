@@ -28,7 +28,7 @@ from boundshift._result.boundary import Boundary
 from boundshift._result.records import check_format
 from boundshift._typing import Model
 from boundshift._writing import is_special, write_whole
-from boundshift.curves import CURVES, SLSQP, Exact
+from boundshift.curves import CURVES
 from boundshift.curves._clusters import Betting
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from boundshift.models._scoring import Response
@@ -235,8 +235,6 @@ def own_types() -> set[str]:
     types: tuple[type, ...] = (
         *CURVES.values(),
         Betting,
-        Exact,
-        SLSQP,
         *RULES.values(),
         *splitters,
     )

@@ -21,17 +21,15 @@ space :math:`C`. The boundary (11) is :math:`t = \mu_1 + R_1 + c\, a_1 + \theta 
 
 | file | what it is |
 |---|---|
-| `equations` | the printed equations of one level |
 | `slack` | which points a level removes, and what is kept of a class |
-| `levels` | the problem at every level: (5), (7) and the constants of (6) and (12) |
+| `levels` | the problem at every level: (5), (6), (7) and the constants of (12) |
 | `division` | how one level divides the free space, which is :math:`\theta` |
 | `exact` | Algorithm 1, solved exactly: the best of all levels |
-| `slsqp` | Algorithm 1 with the paper's local optimiser |
 | `curve` | the settings, and the solution as a boundary |
+
+The other equations, and Algorithm 1 with the paper's local optimiser, are in ``lab/reproduction``.
 """
 
 from boundshift.curves._paper.curve import SupportGeometry, SupportRadius
-from boundshift.curves._paper.exact import Exact
-from boundshift.curves._paper.slsqp import SLSQP
 
-__all__ = ["SLSQP", "Exact", "SupportGeometry", "SupportRadius"]
+__all__ = ["SupportGeometry", "SupportRadius"]

@@ -14,17 +14,13 @@ from boundshift._status import Status
 from boundshift._typing import FloatArray
 from boundshift._validation import as_choice, as_pair, as_positive, is_finite
 from boundshift.curves._base import Claim, Empirical, ErrorCurve, Solution
-from boundshift.curves._paper.equations import class_error
-from boundshift.curves._paper.exact import Exact
-from boundshift.curves._paper.levels import Levels, SupportProblem, keep_clear
-from boundshift.curves._paper.slsqp import SLSQP
+from boundshift.curves._paper.exact import solve
+from boundshift.curves._paper.levels import Levels, SupportProblem, class_error, keep_clear
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule, Sum
 from boundshift.rules._base import Settings
 
 Pair = tuple[float, float]
-
-_EXACT = Exact()
 
 
 @dataclass(frozen=True)
@@ -89,8 +85,6 @@ class SupportRadius(ErrorCurve):
     stop_at_zero : bool, default=False
         Whether to remove nothing where the problem has a solution without slack, or to look at
         every slack level for a lower loss.
-    solver : Exact or SLSQP, default=Exact()
-        The exact global optimum over all slack levels, or the paper's local optimiser.
     fallback : {"edges", "means"} or float, default="edges"
         Boundary where no level is feasible: the middle between the facing edges of the points
         kept at full budget, the middle between the class means, or a number.
@@ -128,7 +122,6 @@ class SupportRadius(ErrorCurve):
     budget: int | float | Literal["all"] = "all"
     centre: Literal["median", "mean"] = "median"
     stop_at_zero: bool = False
-    solver: Exact | SLSQP = _EXACT
     fallback: Literal["edges", "means"] | float = "edges"
 
     def __post_init__(self) -> None:
@@ -158,12 +151,6 @@ class SupportRadius(ErrorCurve):
                 f"must be 'edges', 'means' or a finite number, got {self.fallback!r}. "
                 "Use 'edges' for the middle between the kept points of both classes.",
                 argument="fallback",
-            )
-        if not isinstance(self.solver, Exact | SLSQP):
-            raise InvalidInputError(
-                f"must be Exact() or SLSQP(), got {self.solver!r}. "
-                "Use solver=Exact() for the global optimum.",
-                argument="solver",
             )
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -211,7 +198,7 @@ class SupportRadius(ErrorCurve):
             upright = replace(sample, negative=negative, positive=sample.positive.mirrored())
         problem = SupportProblem(upright, self)
         has_single_row = min(sample.n_samples) == 1
-        optimum = None if has_single_row else self.solver.solve(problem)
+        optimum = None if has_single_row else solve(problem)
         if optimum is None:
             return self._fall_back(sample, problem, direction)
         level = optimum.level
@@ -225,10 +212,7 @@ class SupportRadius(ErrorCurve):
         removed = np.array(geometry.slack) / problem.n_samples
         errors = np.minimum(1.0, class_error(level.n, geometry.deltas) + removed)
         found = Found(threshold, (threshold, threshold), _pair(errors), optimum.loss)
-        if isinstance(self.solver, SLSQP):
-            status = Status.LOCAL
-        else:
-            status = Status.RELAXED if level.level > 0 else Status.OPTIMAL
+        status = Status.RELAXED if level.level > 0 else Status.OPTIMAL
         return Solution(found, status, geometry=geometry)
 
     def _fall_back(

@@ -7,8 +7,6 @@ the division of the free space, which takes most of the time, is bounded by a fe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from boundshift._typing import IntArray
@@ -25,27 +23,21 @@ _SHARES = (2, 9, 65)
 _ROUNDING = 1e-13
 
 
-@dataclass(frozen=True)
-class Exact:
-    r"""The global optimum over all levels of slack.
+def solve(problem: SupportProblem) -> Optimum | None:
+    r"""Return the global optimum over all levels of slack, None if no level is feasible.
 
     It solves Algorithm 1 instead of searching. A local optimiser that starts at
     :math:`\delta_1 \approx 1` starts on an end of the constraint, a local minimum, and stays
     there. Feasibility is the sign of :math:`C`, not that of a rounding error.
     """
-
-    name = "exact"
-
-    def solve(self, problem: SupportProblem) -> Optimum | None:
-        """Return the global optimum, or None if no level is feasible."""
-        best = best_of_levels(problem, np.array([0]))
-        if best is not None and problem.settings.stop_at_zero:
-            return best
-        last, reached = _look_ahead(problem)
-        for first in range(0, last + 1, _CHUNK):
-            level = np.arange(first, min(first + _CHUNK, last + 1))
-            best = best_of_levels(problem, level, best, reached)
+    best = best_of_levels(problem, np.array([0]))
+    if best is not None and problem.settings.stop_at_zero:
         return best
+    last, reached = _look_ahead(problem)
+    for first in range(0, last + 1, _CHUNK):
+        level = np.arange(first, min(first + _CHUNK, last + 1))
+        best = best_of_levels(problem, level, best, reached)
+    return best
 
 
 def best_of_levels(

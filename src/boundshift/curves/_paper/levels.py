@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from boundshift._scores import ScoreSample
 from boundshift._typing import BoolArray, FloatArray, IntArray
@@ -106,6 +107,12 @@ class SupportProblem:
             weight=n / (n + 1.0),
             constant=(1.0 / (n + 1.0)).sum(axis=0) + (settings.alpha / by_class) @ slack,
         )
+
+
+def class_error(n: ArrayLike, delta: ArrayLike) -> FloatArray:
+    r"""Return the average error of one class, :math:`(1 - \delta)/(N + 1) + \delta` (6)."""
+    delta = np.asarray(delta, dtype=float)
+    return np.asarray((1.0 - delta) * (1.0 / (np.asarray(n, dtype=float) + 1.0)) + delta)
 
 
 class Optimum(NamedTuple):

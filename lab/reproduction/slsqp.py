@@ -3,45 +3,39 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
+from scipy.optimize import minimize
 
 from boundshift._typing import FloatArray
-from boundshift.curves._paper.equations import class_error, loss, loss_gradient, u_of_delta
 from boundshift.curves._paper.exact import best_of_levels
-from boundshift.curves._paper.levels import Levels, Optimum, SupportProblem
+from boundshift.curves._paper.levels import Levels, Optimum, SupportProblem, class_error
+from lab.reproduction.equations import loss, loss_gradient, u_of_delta
 
 # At a confidence δ of 1 the gradient is infinite.
 _LARGEST_DELTA = 1.0 - 1e-12
 
 
-@dataclass(frozen=True)
-class SLSQP:
-    r"""The paper's local optimiser, about a millisecond per level.
+def solve_locally(problem: SupportProblem) -> Optimum | None:
+    r"""Return the best of one local optimisation per slack level, None if none is feasible.
 
     It minimises the loss over :math:`\delta_1` at each level. Started near 1, as in the authors'
-    code, it mostly stays on that end of the constraint; use :class:`Exact` for the optimum.
+    code, it mostly stays on that end of the constraint.
     """
-
-    name = "slsqp"
-
-    def solve(self, problem: SupportProblem) -> Optimum | None:
-        """Return the best of one local optimisation per slack level, None if none is feasible."""
-        best: Optimum | None = None
-        for index in range(problem.last + 1):
-            level = problem.levels(np.array([index])).take(0)
-            if best is not None and level.constant >= best.loss:
-                break
-            if not level.feasible:
-                continue
-            optimum = _descend(problem, level)
-            if best is None or optimum.loss < best.loss:
-                best = optimum
-            if index == 0 and problem.settings.stop_at_zero:
-                break
-        return best
+    best: Optimum | None = None
+    for index in range(problem.last + 1):
+        level = problem.levels(np.array([index])).take(0)
+        if best is not None and level.constant >= best.loss:
+            break
+        if not level.feasible:
+            continue
+        optimum = _descend(problem, level)
+        if best is None or optimum.loss < best.loss:
+            best = optimum
+        if index == 0 and problem.settings.stop_at_zero:
+            break
+    return best
 
 
 def _descend(problem: SupportProblem, level: Levels) -> Optimum:
@@ -64,8 +58,6 @@ def _descend(problem: SupportProblem, level: Levels) -> Optimum:
 
     def slope(delta: FloatArray) -> FloatArray:
         return np.array([float(loss_gradient(delta[0], n, (a1, a2), space))])
-
-    from scipy.optimize import minimize  # slow to import, and seldom needed
 
     with warnings.catch_warnings():
         # Up to SciPy 1.15 a step may round to just outside the bounds; SciPy says so and clips it.
