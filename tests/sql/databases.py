@@ -59,6 +59,13 @@ def duck(expression, kind, rows, names=("site", "score")):
     return [label for (label,) in found]
 
 
+def duck_rows(query, rows):
+    """Return the result of a query of labels, scores and weights as dicts."""
+    table = f"(values {', '.join(map(str, rows))}) t (label, score, weight)"
+    with duckdb.connect() as base:
+        return base.sql(query.format(table=table)).to_arrow_table().to_pylist()
+
+
 def polars_frame(expression, kind, rows, names=("site", "score")):
     types = {
         "double": polars.Float64,
@@ -98,7 +105,14 @@ class Postgres:
         site, score = map(quoted, names)
         values = values_clause(rows, f"::{types[kind]}")
         table = f"(values {values}) as t (row, {site}, {score})"
-        query = f"select json_agg({expression} order by row) from {table};"
+        return self._value(f"select json_agg({expression} order by row) from {table};")
+
+    def rows_of(self, query, rows):
+        """Return the result of a query of labels, scores and weights as dicts."""
+        table = f"(values {', '.join(map(str, rows))}) as t (label, score, weight)"
+        return self._value(f"select json_agg(x) from ({query.format(table=table)}) x;")
+
+    def _value(self, query):
         return json.loads(
             self._run("psql", "-h", self.folder, "-d", "postgres", "-At", query=query)
         )
@@ -147,3 +161,17 @@ def clickhouse(expression, kind, rows, names=("site", "score")):
     query = f"select {expression} as label from {table} order by row"
     answer = str(chdb.query(query, "JSONCompactEachRow"))
     return [json.loads(line)[0] for line in answer.splitlines()]
+
+
+def clickhouse_rows(query, rows):
+    """Return the result of a query of labels, scores and weights as dicts."""
+    import chdb
+
+    columns = "label Int32, score Float64, weight Float64"
+    table = f"values('{columns}', {', '.join(map(str, rows))})"
+    answer = str(chdb.query(query.format(table=table), "JSONEachRow"))
+    # Integers of 64 bits are written as text.
+    return [
+        {name: float(value) for name, value in json.loads(line).items()}
+        for line in answer.splitlines()
+    ]

@@ -69,21 +69,23 @@ def count_query(request: PassRequest, columns: Mapping[str, str], table: str, di
     # Every step is a query of the step before, which adds a column.
     for name, expression in _steps(request, words).items():
         query = f"SELECT step.*, {expression} AS {name} FROM ({query}) step"
-    tests = [] if request.ranges is None else ["part IS NOT NULL"]
-    amounts = ["COUNT(*) AS n_rows", "MIN(score) AS low", "MAX(score) AS high"]
-    bins = "bin"
+    # ClickHouse would take a bare name for the amount of that name.
+    tests = [] if request.ranges is None else ["step.part IS NOT NULL"]
+    amounts = {"n_rows": "COUNT(*)", "low": "MIN(step.score)", "high": "MAX(step.score)"}
+    bins = "step.bin"
     if "weight" in columns:
-        tests.append("(weight IS NULL OR weight <> 0)")
-        amounts.append("SUM(weight * distance) / SUM(weight) AS mean")
-        amounts.append("SUM(weight) AS weight")
-        amounts.append("SUM(weight * weight) AS squares")
-        bins = f"CASE WHEN weight BETWEEN 0 AND 1E290 THEN bin ELSE {BAD_WEIGHT_BIN} END"
+        tests.append("(step.weight IS NULL OR step.weight <> 0)")
+        amounts["mean"] = "SUM(step.weight * step.distance) / SUM(step.weight)"
+        amounts["weight"] = "SUM(step.weight)"
+        amounts["squares"] = "SUM(step.weight * step.weight)"
+        bins = f"CASE WHEN step.weight BETWEEN 0 AND 1E290 THEN {bins} ELSE {BAD_WEIGHT_BIN} END"
     else:
-        amounts.append("AVG(distance) AS mean")
+        amounts["mean"] = "AVG(step.distance)"
     where = f" WHERE {' AND '.join(tests)}" if tests else ""
+    selected = ", ".join(f"{expression} AS {name}" for name, expression in amounts.items())
     return (
-        f"SELECT label, part, {bins} AS bin, {', '.join(amounts)} "
-        f"FROM ({query}) step{where} GROUP BY label, part, {bins}"
+        f"SELECT step.label AS label, step.part AS part, {bins} AS bin, {selected} "
+        f"FROM ({query}) step{where} GROUP BY step.label, step.part, {bins}"
     )
 
 
