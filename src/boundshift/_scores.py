@@ -54,7 +54,7 @@ class Scores:
 
     value: FloatArray
     count: Counts | None = None  # numbers of rows, or weights if floats; None: one row each
-    given_effective_n: float | None = None  # of bins of weighted rows, whose weights are summed
+    squares: FloatArray | None = None  # sums of squared weights, of bins of weighted rows
 
     @cached_property
     def n(self) -> Any:
@@ -78,10 +78,10 @@ class Scores:
         That is :math:`(\sum w)^2 / \sum w^2` (Kish, 1965, Survey Sampling). Multiplying all weights
         by a number does not change it.
         """
-        if self.given_effective_n is not None:
-            return self.given_effective_n
         if self.count is None or not self.is_weighted or not len(self.value):
             return float(self.n)
+        if self.squares is not None:
+            return float(self.n**2 / self.squares.sum())
         share = self.count / self.count.max()  # squares of tiny weights would vanish
         return float(share.sum() ** 2 / (share @ share))
 
@@ -192,14 +192,13 @@ class Scores:
         if not kept.any():
             return None
         count = None if self.count is None else self.count[kept]
-        effective_n = self.given_effective_n
-        if effective_n is not None and count is not None:
-            effective_n *= float(count.sum()) / self.n
-        return Scores(self.value[kept], count, given_effective_n=effective_n)
+        squares = None if self.squares is None else self.squares[kept]
+        return Scores(self.value[kept], count, squares)
 
     def mirrored(self) -> Scores:
         count = None if self.count is None else self.count[::-1]
-        return Scores(-self.value[::-1], count, self.given_effective_n)
+        squares = None if self.squares is None else self.squares[::-1]
+        return Scores(-self.value[::-1], count, squares)
 
     def between(self, low: float, high: float) -> FloatArray:
         """Return the least and the largest score strictly between two, or an empty array."""
@@ -334,7 +333,7 @@ class ScoreSample:
     positive: Scores
     labels: tuple[Label, Label] = (0, 1)
     log_odds: LogOdds | None = None  # carries thresholds back, where scores are log-odds
-    given_atoms: FloatArray | None = None  # of a resample, in which every score may repeat
+    given_atoms: FloatArray | None = None  # of a resample or bins, where any score may repeat
 
     def __post_init__(self) -> None:
         self.classes = self.negative, self.positive
@@ -403,7 +402,8 @@ class ScoreSample:
         negative, positive = (
             replace(scores, value=log_odds.of_sorted(scores.value)) for scores in self.classes
         )
-        return ScoreSample(negative, positive, self.labels, log_odds)
+        atoms = None if self.given_atoms is None else log_odds.of_sorted(self.given_atoms)
+        return ScoreSample(negative, positive, self.labels, log_odds, atoms)
 
     def are_probabilities(self, scale: Scale = "auto") -> bool:
         """Return whether the scores lie in [0, 1], on a scale that makes them probabilities."""

@@ -267,7 +267,8 @@ def gap_edges(sample: ScoreSample) -> FloatArray:
 def _outer_edges(sample: ScoreSample) -> tuple[float, float]:
     """Return a place below all scores and one above them."""
     low, high = sample.extremes
-    step = (sample.spread or abs(low) or 1.0) / sum(scores.n_rows for scores in sample.classes)
+    # Bins of weighted rows have as many effective rows as the rows themselves.
+    step = (sample.spread or abs(low) or 1.0) / sum(c.effective_n for c in sample.classes)
     # The step may be less than one double.
     return min(low - step, float(np.nextafter(low, -np.inf))), high + step
 

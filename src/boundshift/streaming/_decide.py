@@ -35,8 +35,8 @@ Decide = Callable[[ScoreSample], Boundary]
 
 # Values of a rule that differ by rounding only.
 _ROUNDING = 1e-12
-# Movements of the threshold that are rounding errors, relative to the width of the scores.
-_LEAST_RESOLUTION = 1e-9
+# How exactly the smallest value of a smooth curve is found, relative to the width of the scores.
+_LEAST_RESOLUTION = 1e-7
 # Bins that are judged together at first.
 _RUN = 256
 
@@ -108,7 +108,7 @@ def _resolution(bins: JointBins, decide_sample: Decide, boundary: Boundary) -> f
     """Return how far the threshold may be from that of the rows."""
     threshold = boundary.threshold
     is_open = bins.is_open
-    if not is_open.any():
+    if not is_open.any() and not bins.is_weighted:
         return 0.0
     moved = _LEAST_RESOLUTION * bins.typical_width()
     for is_side in (bins.high <= threshold, bins.high > threshold):
@@ -165,10 +165,10 @@ def _decide_counts(
     while True:
         try:
             tied = decide_sample(bins.tied())
-            best = decide_sample(bins.separated(well=True))
+            best = decide_sample(bins.well_separated())
             worst = tied
             if isinstance(rule, Floors):
-                worst = decide_sample(bins.separated(well=False))
+                worst = decide_sample(bins.badly_separated())
         except InvalidInputError:
             # The scores may not be reversed if the medians that seem so are not known.
             doubtful = bins.holding_medians()

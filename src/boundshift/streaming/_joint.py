@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from boundshift._scores import ATOM_ROWS, ATOM_SHARE, Scores, ScoreSample
+from boundshift._search import middle_of_gap
 from boundshift._typing import BoolArray, FloatArray, IntArray
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules._binary import frequencies
@@ -142,9 +143,8 @@ class JointBins:
         for chosen in (owner == 0, owner == 1, owner >= 0):
             amount = np.bincount(place[chosen], rows[is_point][chosen], len(values))
             total = self.rows.sum(axis=1)[np.unique(owner[chosen])].sum()
-            is_atom |= amount >= ATOM_SHARE * total * (1.0 - _SLACK)
-        repeated = np.bincount(place, rows[is_point], len(values)) >= ATOM_ROWS
-        return np.asarray(values[is_atom & repeated])
+            is_atom |= amount >= max(ATOM_ROWS, ATOM_SHARE * total * (1.0 - _SLACK))
+        return np.asarray(values[is_atom])
 
     @property
     def n_samples(self) -> tuple[Any, Any]:
@@ -188,6 +188,18 @@ class JointBins:
                 "threshold of tally.find_boundary().",
                 argument="threshold",
             )
+
+    def move_out(self, threshold: float, *, upwards: bool) -> float:
+        """Return a threshold, moved into the gap beside an open bin if it parts its rows."""
+        inside = np.flatnonzero(self.holding(threshold))
+        if not len(inside):
+            return threshold
+        k = int(inside[0]) + upwards
+        low = self.high[k - 1] if k else -np.inf
+        high = self.low[k] if k < len(self.low) else np.inf
+        if np.isinf(low):
+            return float(np.nextafter(high, low))
+        return float(low) if np.isinf(high) else middle_of_gap(float(low), float(high))
 
     def nearest_open(self, threshold: float, most_rows: int) -> BoolArray:
         """Return the open bins nearest to a threshold, at least one and up to a number of rows."""
@@ -279,15 +291,14 @@ class JointBins:
         ]
         return ScoreSample(points[0], points[1], self.labels, given_atoms=self.atoms)
 
-    def separated(self, *, well: bool) -> ScoreSample:
-        """Return the rows of open bins as well separated as can be, or as badly as can be.
-
-        If well, the negative rows of a bin all lie below the positive ones.
-        """
+    def well_separated(self) -> ScoreSample:
+        """Return a sample in which the negative rows of a bin all lie below the positive ones."""
         is_mixed = self.is_open & (self.rows > 0).all(axis=0)
-        negative_at = self.low if well else self.high
-        positive_at = self.high if well else self.low
-        return self._arranged(is_mixed, negative_at, positive_at)
+        return self._arranged(is_mixed, self.low, self.high)
+
+    def badly_separated(self) -> ScoreSample:
+        """Return a sample in which the negative rows of a bin lie above the positive ones."""
+        return self._arranged(self.is_open, self.high, self.low)
 
     def tied(self) -> ScoreSample:
         """Return all rows of each open bin at one score."""
@@ -337,7 +348,8 @@ class JointBins:
         if not self.is_weighted:
             counts = np.round(counts).astype(np.int64)
         is_filled = counts > 0
-        effective_n = None
+        squares = None
         if self.is_weighted:
-            effective_n = float(self.weight[i].sum() ** 2 / self.squares[i].sum())
-        return Scores(values[is_filled], counts[is_filled], effective_n)
+            of_unit = self.squares[i][is_held] / weight
+            squares = (counts * np.repeat(of_unit, 3))[is_filled]
+        return Scores(values[is_filled], counts[is_filled], squares)

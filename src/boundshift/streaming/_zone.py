@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from boundshift._guarantees.zone import Zone, zone_of
@@ -59,15 +61,22 @@ def _zone_between_bins(
 
     So the limits are at most a bin too far apart, and no guarantee is broken.
     """
-    badly = bins.separated(well=False)
-    zone = zone_of(badly, errors, confidence, scale, allowed, bins.sample().is_reversed)
-    if bins.holding(zone.low).any() or bins.holding(zone.high).any():
+    badly = bins.badly_separated()
+    sample = bins.sample()
+    zone = zone_of(badly, errors, confidence, scale, allowed, sample.is_reversed)
+    if zone.low == zone.high and bins.holding(zone.low).any():
         raise InvalidInputError(
             "The limits of a zone must stand between two bins of a tally, but both guarantees "
             f"overlap inside the bin at {zone.low:.6g}. Use streaming.scan_zone on the rows, or "
             "allow fewer errors."
         )
-    return zone
+    # Inside a bin all rows that may be wrong stand on the far side of a limit.
+    low = bins.move_out(zone.low, upwards=True)
+    high = bins.move_out(zone.high, upwards=False)
+    unsure = [
+        float(c.count_at_most(high) - c.count_at_most(low)) / max(c.n, 1) for c in sample.classes
+    ]
+    return replace(zone, low=low, high=high, unsure=(unsure[0], unsure[1]))
 
 
 def _holding_limits(bins: JointBins, allowed: tuple[int, ...]) -> BoolArray:
