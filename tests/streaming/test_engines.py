@@ -109,12 +109,6 @@ def test_a_query_over_files_is_data(connection, tmp_path):
         assert_same_boundary(found, y == 1, 2 * s)
 
 
-def test_rows_drawn_anew_in_each_pass_are_noticed(connection):
-    query = "SELECT i % 2 AS label, random() + i % 2 AS score FROM range(400000) t(i)"
-    with pytest.raises(InvalidInputError, match="must be the same in every pass"):
-        streaming.scan_boundary(connection.sql(query), curve="empirical")
-
-
 def test_names_are_names_whatever_they_hold(connection):
     y, s = problem()
     connection.register("arrow_rows", pa.table({"a.b": y, 'x"y; --': s}))
