@@ -8,6 +8,7 @@ be. The prevalence, the sample's or the one given, is taken as known.
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -95,7 +96,7 @@ class ThresholdDisplay(Display):
     confidence : float, default=0.95
         Of the bands.
     rule_values : array of shape (n,), default=None
-        The rule at every threshold, for a panel below.
+        What the rule optimises, such as the G-mean, at every threshold, for a panel below.
     interval : pair of float, default=None
         From :func:`~boundshift.threshold_interval`, to be shaded.
     y_name : str, default=""
@@ -120,8 +121,8 @@ class ThresholdDisplay(Display):
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], [300, 30])
     >>> display = ThresholdDisplay.from_predictions(y, rng.normal(3.0 * y), rule="sum")
-    >>> lowest = display.thresholds[np.argmin(display.rule_values)]
-    >>> bool(abs(lowest - display.boundary.threshold) < 0.02)
+    >>> best = display.thresholds[np.argmax(display.rule_values)]  # the balanced accuracy
+    >>> bool(abs(best - display.boundary.threshold) < 0.02)
     True
     """
 
@@ -202,11 +203,11 @@ class ThresholdDisplay(Display):
     ) -> Self:
         """Draw error rates of both classes, and the rule, against the threshold.
 
-        Above, the share of each class on the wrong side. Below, the rule of the errors that the
-        curve claims: its lowest point is the boundary. On rows other than those that decided it
-        need not be. The paper's method has no such curve, and no panel below. A shaded strip is
-        the interval in which the boundary may fall, a thick line at the bottom the plateau on
-        which the rule does not change.
+        The upper panel shows the error rate of each class. The lower panel shows what the rule
+        optimises, such as the G-mean, for the error rates that the curve estimates. Its best point
+        is the threshold, if the rows are those that chose it. The paper's method has no lower
+        panel. A shaded strip is the interval of the threshold, and a thick line in the lower panel
+        is the plateau of equally good thresholds.
 
         Parameters
         ----------
@@ -370,7 +371,9 @@ class ThresholdDisplay(Display):
             ax.plot((low, high), [value, value], solid_capstyle="butt", **thick)
         marker: dict[str, Any] = {"ms": 9, "mec": palette.surface, "mew": 1.5, "zorder": 7}
         ax.plot(threshold, value, "o", color=palette.ink, **marker)
-        ax.set_ylabel(f"rule: {self.boundary.rule.name}")
+        rule = self.boundary.rule
+        has_title = type(rule).title is not Rule.title
+        ax.set_ylabel(textwrap.fill(rule.title, 18) if has_title else f"rule: {rule.name}")
         ax.margins(y=0.15)
         return keys
 
@@ -378,10 +381,13 @@ class ThresholdDisplay(Display):
 def _rule_values(
     sample: ScoreSample, thresholds: FloatArray, boundary: Boundary
 ) -> FloatArray | None:
-    """Return the rule of both claims at every threshold; the paper's problem has no curve."""
+    """Return what the rule optimises at every threshold; the paper's problem has no curve."""
     if isinstance(boundary.curve, SupportRadius):
         return None
     if boundary.scale == "probability":
         sample = sample.on_scale("auto")
     negative, positive = boundary.curve.errors(sample)(sample.from_units(thresholds))
-    return boundary.rule.value(negative, positive, sample.n_samples)
+    prevalence = getattr(boundary.rule, "prevalence", None)
+    if prevalence is None:
+        prevalence = sample.n_samples[1] / sum(sample.n_samples)
+    return boundary.rule.measure(negative, positive, prevalence)
