@@ -1,9 +1,10 @@
 """
-When to ask a person
-====================
+Which cases should a person decide?
+===================================
 
-One threshold decides every case, also the doubtful ones. An unsure zone has two limits: of each
-class, at most a stated share ends up on the wrong side. A person decides the cases between them.
+Those between two limits. ``find_zone`` returns a lower and an upper limit, such that at most 10% of
+each class are decided wrongly without a person, with 95% confidence for each limit. The fewer errors
+you allow, the more cases a person has to decide.
 """
 
 # %%
@@ -26,11 +27,11 @@ zone = find_zone(y_held, scores, errors=(0.1, 0.1))
 print(zone)
 
 # %%
-# A row gets a label, or another word if a person must decide.
+# Rows in the zone get a word of your choice instead of a label.
 print(zone.predict([-4.0, 0.0, 4.0], unsure="ask"))
 
 # %%
-# The fewer errors are allowed, the more rows are left to a person.
+# Repeat this for other limits.
 allowed = np.linspace(0.02, 0.3, 29)
 zones = [find_zone(y_held, scores, errors=(share, share)) for share in allowed]
 unsure = np.array([each.is_unsure(scores).mean() for each in zones])
@@ -38,11 +39,12 @@ unsure = np.array([each.is_unsure(scores).mean() for each in zones])
 # %%
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 bins = np.linspace(scores.min(), scores.max(), 40)
-for label, name in ((0, "healthy"), (1, "diabetes")):
-    left.hist(scores[y_held == label], bins, alpha=0.6, density=True, label=name)
-left.axvspan(zone.low, zone.high, color="gray", alpha=0.3, label="ask a person")
-left.set(xlabel="score", ylabel="density", title="At most 10% of each class on the wrong side")
+for label, name, colour in ((0, "healthy", "#0072B2"), (1, "diabetes", "#D55E00")):
+    mine = scores[y_held == label]
+    left.hist(mine, bins, alpha=0.6, density=True, color=colour, label=name)
+left.axvspan(zone.low, zone.high, color="0.5", alpha=0.3, lw=0, label="a person decides")
+left.set(xlabel="score", ylabel="density", title="At most 10% wrong decisions in each class")
 left.legend()
-right.plot(allowed, unsure)
-right.set(xlabel="errors allowed in each class", ylabel="share of rows left to a person")
-title = right.set_title("Fewer errors, more questions")
+right.plot(100 * allowed, 100 * unsure, color="0.2")
+right.set(xlabel="wrong decisions allowed (%)", ylabel="cases that a person decides (%)", ylim=0)
+title = right.set_title("Fewer errors, more work")

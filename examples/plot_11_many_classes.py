@@ -1,9 +1,10 @@
 """
-Many classes
-============
+What about more than two classes?
+=================================
 
-With more than two classes every pair has its threshold, and one bias per class follows from all of
-them. Rare classes are found more often.
+boundshift adds a bias to the score of each class and predicts the class with the largest sum. The biases
+are chosen so that all classes count the same. Rare classes are found more often, at the price of more
+errors in the most common class.
 """
 
 # %%
@@ -24,14 +25,14 @@ X, codes = make_classification(
 )
 y = np.array(["common", "less", "rare", "rarest"])[codes]
 model = make_pipeline(StandardScaler(), LogisticRegression())
-methods = {"untouched": model, "shifted": BoundShiftClassifier(model)}
+methods = {"model alone": model, "boundshift": BoundShiftClassifier(model)}
 predicted = {name: cross_val_predict(method, X, y, cv=5) for name, method in methods.items()}
 for name, labels in predicted.items():
-    print(f"{name:10} geometric mean of all recalls {geometric_mean_score(y, labels):.3f}")
+    print(f"{name:11} geometric mean of all recalls {geometric_mean_score(y, labels):.3f}")
 
 # %%
-# What was added to each class's score, in a fit on all rows:
-fitted = methods["shifted"].fit(X, y)
+# These are the biases of a fit on all rows.
+fitted = methods["boundshift"].fit(X, y)
 for label, bias in zip(fitted.classes_, fitted.biases_, strict=True):
     print(f"{label:6} {(y == label).sum():4} rows, bias {bias:+.2f}")
 
@@ -41,4 +42,4 @@ for ax, (name, labels) in zip(axes, predicted.items(), strict=True):
     ConfusionMatrixDisplay.from_predictions(
         y, labels, normalize="true", values_format=".2f", colorbar=False, cmap="Blues", ax=ax
     )
-    ax.set_title(name)
+    ax.set_title(f"{name}: proportions of each true class")

@@ -2,8 +2,10 @@
 Is the model worth using?
 =========================
 
-A model is worth using if its decisions cost less than flagging everybody and less than flagging
-nobody. Both are counted on rows that the model has not seen.
+Yes, if its decisions cost less than flagging everybody and less than flagging nobody, on rows that it has
+not seen. In the figure, everybody is flagged at the left end and nobody at the right end. At the new
+threshold, the model costs less than both. At its own threshold of 0.5, it would cost more than flagging
+everybody.
 """
 
 # %%
@@ -22,8 +24,8 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratif
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X_train, y_train)
 
 # %%
-# Here a miss costs as much as four false alarms. The threshold is chosen on the training half and
-# judged on the other one.
+# A miss costs as much as four false alarms. One half of the rows chooses the threshold, and the other
+# half tests it.
 costs = Cost(false_positive=1, false_negative=4)
 shifted = BoundShiftClassifier(model, rule=costs).fit(X_train, y_train)
 scores = shifted.positive_scores(X_test)
@@ -32,10 +34,10 @@ for name, threshold in (("own threshold", 0.5), ("shifted", shifted.boundary_.th
     print(f"{name}: net benefit {at['net_benefit'][0]:.3f}, cost a row {at['cost'][0]:.3f}")
 
 # %%
-# Far left every row is flagged, far right none is. Where the curve lies below both of its ends, the
-# model is worth using.
+# The band holds the true cost with 95% confidence at each threshold.
 figure, ax = plt.subplots(layout="constrained")
 display = ThresholdDisplay.metrics(
     y_test, scores, boundary=shifted.boundary_, metrics="cost", old_threshold=0.5, ax=ax
 )
-title = ax.set_title("Worth using where it costs less than at both ends")
+ax.set(ylabel="mean cost of a row, in false alarms")
+title = ax.set_title("At the new threshold, the model costs least")

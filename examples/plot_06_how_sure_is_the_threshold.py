@@ -1,13 +1,14 @@
 """
-How the threshold is chosen, and how sure it is
-===============================================
+How certain is the threshold?
+=============================
 
-For every threshold each class has an error, and the rule makes one number of the two. Other rows of
-the same kind would have given another threshold: the interval says how far away.
+Another sample of the same size would give another threshold. ``threshold_interval`` estimates how far
+away it would be, and ``ThresholdDisplay`` draws it. Here the G-mean is flat around the threshold: every
+threshold in the interval is almost as good.
 """
 
 # %%
-# Scores of rows left out of training, as in cross-validation.
+# Choose the threshold on out-of-fold scores.
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
@@ -27,7 +28,7 @@ print(f"threshold {boundary.threshold:.2f}, between {interval[0]:.2f} and {inter
 print(boundary.status.message)
 
 # %%
-# Errors of both classes with a band of their own uncertainty, the rule below, the chosen point.
+# The upper panel shows both error rates with 95% bands, and the lower panel the estimated G-mean.
 display = ThresholdDisplay.from_predictions(
     y, scores, boundary=boundary, old_threshold=0.0, interval=interval
 )
