@@ -1,7 +1,7 @@
-"""Draw the documentation's figures and a picture of a report, from bundled data and fixed seeds.
+"""Draw the documentation's figures and pictures of a report, from bundled data and fixed seeds.
 
-Run with ``python docs/draw_images.py``. The picture of the report needs Chromium and its driver;
-where they are not found it is left as it is.
+Run with ``python docs/draw_images.py``. The pictures of the report need Chromium and its driver. If
+these are not installed, the pictures are not changed.
 """
 
 from __future__ import annotations
@@ -9,15 +9,19 @@ from __future__ import annotations
 import argparse
 import base64
 import io
+import json
+import runpy
 import shutil
+import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 from scipy.special import logit
 from sklearn.datasets import make_classification
@@ -27,14 +31,20 @@ from sklearn.model_selection import cross_val_predict, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from boundshift import BoundaryWarning, BoundShiftClassifier, find_boundary, threshold_interval
+from boundshift import (
+    BoundaryWarning,
+    BoundShiftClassifier,
+    find_boundary,
+    threshold_interval,
+)
 from boundshift._writing import write_whole
 from boundshift.datasets import load_heart
-from boundshift.plots import ThresholdDisplay
+from boundshift.plots import MonitorDisplay, ThresholdDisplay
 from boundshift.report import Report, collect_facts
 
+ROOT = Path(__file__).parents[1]
+IMAGES = ROOT / "docs" / "images"
 COLOURS = "#0072B2", "#D55E00"
-IMAGES = Path(__file__).parent / "images"
 NAMES = {
     "positive_name": "sick",
     "negative_name": "healthy",
@@ -102,7 +112,7 @@ def draw_hero(ax: Any) -> None:
 
 
 def draw_boundary(ax: Any) -> None:
-    """Draw both errors of the default and its rule against the threshold."""
+    """Draw both error rates and the G-mean of the default against the threshold."""
     rows = clinic()
     interval = threshold_interval(rows.y, rows.left_out, n_resamples=2000, random_state=0)
     names = np.where(rows.y == 1, "sick", "healthy")
@@ -111,24 +121,78 @@ def draw_boundary(ax: Any) -> None:
     )
 
 
+def gaussians(n_negative: int, n_positive: int, seed: int) -> tuple[Any, Any]:
+    """Return rows and labels of the paper's synthetic problem."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1], [n_negative, n_positive])
+    return rng.standard_normal((len(y), 2)) + np.where(y == 1, 1.0, -1.0)[:, None], y
+
+
 def draw_decision(ax: Any) -> None:
-    """Draw the paper's synthetic problem before and after."""
-    rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], [1000, 10])
-    X = rng.standard_normal((len(y), 2)) + np.where(y == 1, 1.0, -1.0)[:, None]
+    """Draw test rows of the paper's synthetic problem before and after."""
+    X, y = gaussians(1000, 10, 0)
+    X_test, y_test = gaussians(1000, 100, 1)
     model = BoundShiftClassifier(LogisticRegression(), cv=None, curve="support").fit(X, y)
     places = ax.get_subplotspec().subgridspec(1, 2).subplots(sharex=True, sharey=True)
     ax.set_axis_off()
     for panel, title, decides in zip(
-        places, ("before", "after"), (model.estimator_, model), strict=True
+        places, ("model alone", 'curve="support"'), (model.estimator_, model), strict=True
     ):
         DecisionBoundaryDisplay.from_estimator(
-            decides, X, response_method="predict", cmap="coolwarm", alpha=0.25, ax=panel
+            decides,
+            X_test,
+            response_method="predict",
+            grid_resolution=500,
+            cmap=ListedColormap(COLOURS),
+            alpha=0.2,
+            ax=panel,
         )
-        for label, size in ((0, 5), (1, 30)):
-            panel.scatter(*X[y == label].T, s=size, color=COLOURS[label])
-        missed = int(np.sum(decides.predict(X[y == 1]) == 0))
-        panel.set_title(f"{title}: {missed} of 10 of class 1 missed")
+        for label, size in ((0, 5), (1, 16)):
+            panel.scatter(*X_test[y_test == label].T, s=size, color=COLOURS[label])
+        flagged = decides.predict(X_test) == 1
+        missed = 100 * np.mean(~flagged[y_test == 1])
+        alarms = 100 * np.mean(flagged[y_test == 0])
+        panel.set_title(
+            f"{title}\nmisses {missed:.0f}% of positives, flags {alarms:.0f}% of others"
+        )
+
+
+def draw_rare_rows(ax: Any) -> None:
+    """Draw the mean G-mean of the benchmark against the number of rare rows to train on."""
+    sys.path.insert(0, str(ROOT))
+    from lab.claims import fresh
+
+    stored = json.loads((ROOT / "lab" / "results" / "fresh.json").read_text("utf-8"))
+    by_family = fresh.blocks(fresh.read(stored), "g_mean")
+    counts = [5, 20, 0]
+    titles = {
+        "ours": "boundshift, default",
+        "tuned/g-mean": "scikit-learn, threshold tuned for the G-mean",
+        "untouched": "model alone",
+    }
+    means = by_family.groupby(level="rare").mean()
+    families = by_family.groupby(level=["rare", "family"]).mean().groupby(level="rare")
+    error = families.std() / np.sqrt(families.count())
+    styles = ("o-", COLOURS[1]), ("s--", COLOURS[0]), ("^:", "0.45")
+    for (method, title), (line, colour) in zip(titles.items(), styles, strict=True):
+        y = means.loc[counts, method]
+        spread = error.loc[counts, method]
+        ax.errorbar(range(3), y, spread, fmt=line, color=colour, capsize=3, label=title)
+        for place, value in enumerate(y):
+            offset = (0, 12) if method == "ours" else (0, -20)
+            style = {"ha": "center", "color": colour, "textcoords": "offset points"}
+            ax.annotate(f"{value:.2f}", (place, value), offset, **style)
+    ax.set_xticks(range(3), ["5", "20", "all"])
+    ax.set(xlabel="rare rows to train on", ylabel="mean G-mean on test rows", ylim=(0, 0.9))
+    ax.set_xlim(-0.2, 2.2)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(loc="lower right", frameon=False)
+
+
+def draw_alarm(ax: Any) -> None:
+    """Draw the alarm of an example in the gallery."""
+    example = runpy.run_path(str(ROOT / "examples" / "plot_10_does_it_still_work.py"))
+    MonitorDisplay.from_monitor(example["monitor"], ax=ax)
 
 
 def draw_ties(ax: Any) -> None:
@@ -220,7 +284,9 @@ def report() -> str:
 FIGURES = {
     "hero": (draw_hero, (8.0, 3.6)),
     "boundary": (draw_boundary, (7.2, 5.4)),
-    "decision": (draw_decision, (9.0, 5.0)),
+    "decision": (draw_decision, (9.0, 4.6)),
+    "rare_rows": (draw_rare_rows, (7.2, 3.8)),
+    "alarm": (draw_alarm, (7.8, 4.2)),
     "ties": (draw_ties, (7.2, 3.2)),
     "direction": (draw_direction, (9.0, 3.4)),
     "fallback": (draw_fallback, (9.6, 3.0)),
@@ -237,12 +303,36 @@ def draw_figures(folder: Path) -> Iterator[Path]:
         yield write_whole(folder / f"{name}.png", buffer.getvalue())
 
 
-def photograph(page: Path, width: int, height: int) -> bytes | None:
-    """Return a picture of the top of a page as Chromium shows it, if it is installed."""
+# Parts of the report: where they begin and end, and JavaScript to run before.
+_COSTS = """
+for (const [id, value] of [["miss-cost", 20], ["alarm-cost", 1]]) {
+  const field = document.getElementById(id);
+  field.value = value;
+  field.dispatchEvent(new Event("input", {bubbles: true}));
+}
+"""
+PICTURES = {
+    "report": ("", "figure", ""),
+    "report_costs": ("#slider", "#slider", _COSTS),
+    "report_findings": ("#good-title", "#compare-title", ""),
+}
+_BOX = """
+function box(name) {
+  const element = document.querySelector(name);
+  const part = element.matches("figure") ? element : element.closest("section");
+  return part.getBoundingClientRect();
+}
+const [first, last] = arguments;
+return [first ? box(first).top - 8 : 0, box(last).bottom + 8];
+"""
+
+
+def photograph(page: Path, width: int) -> Mapping[str, bytes]:
+    """Return pictures of parts of a report as Chromium shows them, or none if it is missing."""
     chromium = shutil.which("chromium")
     driver = shutil.which("chromedriver")
     if not chromium or not driver:
-        return None
+        return {}
     from selenium import webdriver
 
     options = webdriver.ChromeOptions()
@@ -253,13 +343,22 @@ def photograph(page: Path, width: int, height: int) -> bytes | None:
         options.add_argument(f"--user-data-dir={profile}")
         browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
         try:
-            size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
+            size = {"width": width, "height": 1400, "deviceScaleFactor": 1, "mobile": False}
             browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-            browser.get(page.resolve().as_uri())
-            shot = browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "png"})
+            shots = {}
+            for name, (first, last, script) in PICTURES.items():
+                browser.get(page.resolve().as_uri())
+                browser.execute_script(script)
+                top, bottom = browser.execute_script(_BOX, first, last)
+                clip = {"x": 0, "y": top, "width": width, "height": bottom - top, "scale": 1}
+                shot = browser.execute_cdp_cmd(
+                    "Page.captureScreenshot",
+                    {"format": "png", "clip": clip, "captureBeyondViewport": True},
+                )
+                shots[name] = base64.b64decode(shot["data"])
         finally:
             browser.quit()
-    return base64.b64decode(shot["data"])
+    return shots
 
 
 def main() -> None:
@@ -271,9 +370,9 @@ def main() -> None:
         print(path)
     with tempfile.TemporaryDirectory() as passing:
         page = write_whole(Path(passing) / "report.html", report())
-        shot = photograph(page, 1000, 1380)
-    if shot is not None:
-        print(write_whole(folder / "report.png", shot))
+        shots = photograph(page, 1000)
+    for name, shot in shots.items():
+        print(write_whole(folder / f"{name}.png", shot))
 
 
 if __name__ == "__main__":

@@ -9,8 +9,9 @@ nearly equal. The lead depends on the model: for a logistic regression it is sma
 """
 
 # %%
-# Each point is the mean over ten random splits of the Pima data, with its standard error. The measure
-# is the G-mean (the geometric mean of recall and specificity) on women who are not in the training set.
+# Each point is the mean over ten random splits of the Pima data, with its standard error. The
+# measure is the G-mean (the geometric mean of recall and specificity) on women who are not in the
+# training set.
 import warnings
 
 import matplotlib.pyplot as plt

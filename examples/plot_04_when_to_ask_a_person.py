@@ -3,8 +3,8 @@ Which cases should a person decide?
 ===================================
 
 Those between two limits. ``find_zone`` returns a lower and an upper limit, such that at most 10% of
-each class are decided wrongly without a person, with 95% confidence for each limit. The fewer errors
-you allow, the more cases a person has to decide.
+each class are decided wrongly without a person, with 95% confidence for each limit. The fewer
+errors you allow, the more cases a person has to decide.
 """
 
 # %%

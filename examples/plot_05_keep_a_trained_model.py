@@ -2,9 +2,10 @@
 Can I keep my trained model?
 ============================
 
-Yes. With ``cv="prefit"``, boundshift changes nothing but the threshold. Pass it labelled rows that the
-model has not seen. Here a model was trained on 250 healthy women and 50 women with diabetes. The new
-threshold is another contour line of the same model, so the region in which it predicts diabetes grows.
+Yes. With ``cv="prefit"``, boundshift changes nothing but the threshold. Pass it labelled rows that
+the model has not seen. Here a model was trained on 250 healthy women and 50 women with diabetes.
+The new threshold is another contour line of the same model, so the region in which it predicts
+diabetes grows.
 """
 
 # %%

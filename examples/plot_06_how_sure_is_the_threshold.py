@@ -2,9 +2,9 @@
 How certain is the threshold?
 =============================
 
-Another sample of the same size would give another threshold. ``threshold_interval`` estimates how far
-away it would be, and ``ThresholdDisplay`` draws it. Here the G-mean is flat around the threshold: every
-threshold in the interval is almost as good.
+Another sample of the same size would give another threshold. ``threshold_interval`` estimates how
+far away it would be, and ``ThresholdDisplay`` draws it. Here the G-mean is flat around the
+threshold: every threshold in the interval is almost as good.
 """
 
 # %%

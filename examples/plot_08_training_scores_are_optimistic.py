@@ -2,9 +2,9 @@
 Why not choose the threshold on the training rows?
 ==================================================
 
-Boosted trees memorise their training rows. On these rows, their scores separate the classes perfectly,
-and every threshold in the gap looks perfect. Scores of rows that were left out of training overlap, like
-those of new rows. boundshift therefore uses out-of-fold scores by default.
+Boosted trees memorise their training rows. On these rows, their scores separate the classes
+perfectly, and every threshold in the gap looks perfect. Scores of rows that were left out of
+training overlap, like those of new rows. boundshift therefore uses out-of-fold scores by default.
 """
 
 # %%

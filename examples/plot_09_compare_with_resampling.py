@@ -2,10 +2,10 @@
 Is it better than SMOTE or class weights?
 =========================================
 
-In this example, slightly: boundshift has a higher G-mean and recall at about the same F1. The gains are
-small, and all methods find more positives than the model alone. SMOTE and class weights also change the model, so
-its probabilities are no longer those of the population. The data are patients of a clinic, 23% of whom
-have severe heart disease.
+In this example, slightly: boundshift has a higher G-mean and recall at about the same F1. The gains
+are small, and all methods find more positives than the model alone. SMOTE and class weights also
+change the model, so its probabilities are no longer those of the population. The data are patients
+of a clinic, 23% of whom have severe heart disease.
 """
 
 # %%

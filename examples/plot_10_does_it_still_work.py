@@ -2,9 +2,9 @@
 Does my deployed model still work?
 ==================================
 
-Pass labelled rows to a ``Monitor`` as they arrive. It tests whether the certified error rates still hold,
-and you may look after every batch. Here the positive class becomes harder to recognise in May. The
-monitor raises an alarm within weeks and estimates when the change began.
+Pass labelled rows to a ``Monitor`` as they arrive. It tests whether the certified error rates still
+hold, and you may look after every batch. Here the positive class becomes harder to recognise in
+May. The monitor raises an alarm within weeks and estimates when the change began.
 """
 
 # %%
@@ -38,7 +38,7 @@ for week in weeks:
 print(monitor)
 
 # %%
-# The lines show the evidence that an error rate exceeds its bound. The observed error rates are in the
-# legend.
+# The lines show the evidence that an error rate exceeds its bound. The observed error rates are in
+# the legend.
 figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
 display = MonitorDisplay.from_monitor(monitor, ax=ax)

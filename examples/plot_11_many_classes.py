@@ -2,9 +2,9 @@
 What about more than two classes?
 =================================
 
-boundshift adds a bias to the score of each class and predicts the class with the largest sum. The biases
-are chosen so that all classes count the same. Rare classes are found more often, at the price of more
-errors in the most common class.
+boundshift adds a bias to the score of each class and predicts the class with the largest sum. The
+biases are chosen so that all classes count the same. Rare classes are found more often, at the
+price of more errors in the most common class.
 """
 
 # %%

@@ -2,10 +2,10 @@
 Is the model worth using?
 =========================
 
-Yes, if its decisions cost less than flagging everybody and less than flagging nobody, on rows that it has
-not seen. In the figure, everybody is flagged at the left end and nobody at the right end. At the new
-threshold, the model costs less than both. At its own threshold of 0.5, it would cost more than flagging
-everybody.
+Yes, if its decisions cost less than flagging everybody and less than flagging nobody, on rows that
+it has not seen. In the figure, everybody is flagged at the left end and nobody at the right end. At
+the new threshold, the model costs less than both. At its own threshold of 0.5, it would cost more
+than flagging everybody.
 """
 
 # %%
@@ -24,8 +24,8 @@ X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.5, stratif
 model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X_train, y_train)
 
 # %%
-# A miss costs as much as four false alarms. One half of the rows chooses the threshold, and the other
-# half tests it.
+# A miss costs as much as four false alarms. One half of the rows chooses the threshold, and the
+# other half tests it.
 costs = Cost(false_positive=1, false_negative=4)
 shifted = BoundShiftClassifier(model, rule=costs).fit(X_train, y_train)
 scores = shifted.positive_scores(X_test)

@@ -179,3 +179,12 @@ def test_every_page_is_in_a_table_of_contents():
     listed = {name for page in pages for name in entries(page)}
     names = {page.relative_to(DOCS).with_suffix("").as_posix() for page in pages}
     assert names - listed == {"index"}
+
+
+def test_every_example_asks_a_question_and_imports_public_names_only():
+    examples = sorted((DOCS.parent / "examples").glob("plot_*.py"))
+    assert len(examples) == 12
+    for example in examples:
+        code = example.read_text(encoding="utf-8")
+        assert code.splitlines()[1].endswith("?"), example.name
+        assert not re.search(r"(import|from) boundshift\S*\._", code), example.name
