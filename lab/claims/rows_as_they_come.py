@@ -12,10 +12,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy.special import logsumexp
 from scipy.stats import binom, norm
 
-from boundshift import Audit, Floors, Monitor, certify, find_zone
+from boundshift import Monitor, certify, find_zone
 from boundshift._guarantees.certificate import certify_counts
+from boundshift._guarantees.draws import SHARES
 from boundshift._typing import FloatArray, IndexArray
 from boundshift.curves._clusters import EDGES, choose_bets, cluster_means, refutes
 from boundshift.curves._uniform import clopper_pearson
@@ -150,28 +152,33 @@ def judge_sorted(size: int, correlation: float, rate: float, draws: int) -> Fact
 
 
 def judge_audit(floor: float, gain: float, most: int) -> Facts:
-    """Return the probability of a wrong verdict within so many labels, summed over all paths.
+    """Return the probability of a wrong verdict about a population within so many labels.
 
-    A true rate at the floor is worst. With a gain the share kept is above it.
+    It is summed over all paths, by the formula of `Audit`. A true rate at the floor is worst. With
+    a gain the share kept is above it.
     """
     right = floor + gain * (1 - floor)
-    audit = Audit(np.ones(1), 0.5, Floors(precision=floor))
+    odds = (1 - floor) / floor
+    # The logarithms of the factors for a wrong row and for a right one, for the floor and against.
+    gains = (
+        (np.log1p(-SHARES), np.log1p(SHARES * odds)),
+        (np.log1p(SHARES / odds), np.log1p(-SHARES)),
+    )
     open_ = np.array([1.0])
     ended = np.zeros(2)
     labels = 0.0
-    last = [-1, 1]  # the most errors that certify, and the fewest that show a miss
     for n in range(1, most + 1):
         labels += open_.sum()
         open_ = np.append(open_ * right, 0.0) + np.append(0.0, open_ * (1 - right))
-        while audit.evidence(n, last[0] + 1)[0] >= 1 / DELTA:
-            last[0] += 1
-        while last[1] <= n and audit.evidence(n, last[1])[1] < 1 / DELTA:
-            last[1] += 1
-        ended += open_[: last[0] + 1].sum(), open_[last[1] :].sum()
-        open_[: last[0] + 1] = open_[last[1] :] = 0.0
-    wrong = float(ended[1 if gain else 0])
-    facts = {"promise": "Audit", "where": f"{right:g}, floor {floor:g}", "broken": wrong}
-    return facts | {"certified": float(ended[0]), "shown": labels, "passes": wrong <= DELTA}
+        wrong = np.flatnonzero(open_)[:, None]
+        for verdict, (if_wrong, if_right) in enumerate(gains):
+            evidence = logsumexp(wrong * if_wrong + (n - wrong) * if_right, axis=1)
+            hit = wrong[evidence >= np.log(len(SHARES) / DELTA), 0]
+            ended[verdict] += open_[hit].sum()
+            open_[hit] = 0.0
+    mistaken = float(ended[1 if gain else 0])
+    facts = {"promise": "Audit", "where": f"{right:g}, floor {floor:g}", "broken": mistaken}
+    return facts | {"certified": float(ended[0]), "shown": labels, "passes": mistaken <= DELTA}
 
 
 def _cell(
