@@ -24,8 +24,6 @@ from boundshift.curves._clusters import as_clusters, cluster_means
 from boundshift.curves._uniform import clopper_pearson
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 
-# Further rows of which the verdict speaks.
-_NEXT = 100
 # Probability with which an interval of the observed error rate misses the true one, for one look.
 _INTERVAL_RISK = 0.05
 
@@ -438,9 +436,6 @@ class Monitor(Record):
             ]
             return "\n".join([*lines, _describe_level(level)])
         sentences = [f"No alarm yet in {self.rows} rows."]
-        next_rows = self._describe_next_rows()
-        if next_rows:
-            sentences.append(next_rows)
         bounds = zip(self.certificate.labels, self.certificate.error_bounds, strict=True)
         unbound = [str(label) for label, bound in bounds if bound >= 1]
         if unbound:
@@ -467,21 +462,6 @@ class Monitor(Record):
         return (
             f"After the alarm, {wrong} of {n_samples} rows were wrong, an observed error rate of "
             f"{shown}, {side} the guaranteed {at_most(bet.bound)}."
-        )
-
-    def _describe_next_rows(self) -> str:
-        """Say how many of the next rows are wrong at most, if counts certify that."""
-        certificate = self.certificate
-        has_bound = [bet.bound < 1 for bet in self.classes]
-        is_counted = certificate.certified and certificate.method == "clopper-pearson"
-        if not any(has_bound) or not is_counted:
-            return ""
-        limits = zip(certificate.labels, certificate.next_rows(_NEXT), has_bound, strict=True)
-        parts = [f"{most} of class {label}" for label, most, is_bound in limits if is_bound]
-        each = "" if certificate.joint else "each "
-        return (
-            f"Of the next {_NEXT} rows of each class at most {' and '.join(parts)} are wrong, "
-            f"{each}with {100 * certificate.confidence:.6g}% confidence."
         )
 
 
