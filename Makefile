@@ -131,7 +131,7 @@ evidence: .venv/.test  ## coverage of every promise by simulation; writes lab/do
 SPHINX := $(BIN)/python -m sphinx -W --keep-going --doctree-dir docs/_build/doctrees
 
 docs: .venv/.docs  ## pages and gallery, warnings as errors; `make test` runs the pages' own code
-	rm -rf docs/generated  # pages of names that are gone
+	rm -rf docs/generated docs/gallery  # pages of names and examples that are gone
 	$(SPHINX) -b html docs docs/_build/html
 
 size:  ## symptoms of code that is hard to read, counted; a test limits them
