@@ -27,7 +27,6 @@ from boundshift import (
     Monitor,
     certify,
     compare_boundaries,
-    estimate_prevalence,
     find_boundaries,
     find_boundary,
     find_zone,
@@ -261,13 +260,6 @@ def _promises() -> Iterator[Request]:
             return {"exact": counts, "share": [*found.differences, *found.p_values]}
 
         yield f"comparison/{seed}", compared, 1.0
-
-        def prevalence(y=y, s=s, seed=seed):
-            found = estimate_prevalence(y, s, draw(seed + 6)[1])
-            exact = [*found.n_samples, found.n_new]
-            return {"exact": exact, "share": [found.prevalence, found.known_prevalence]}
-
-        yield f"prevalence/{seed}", prevalence, 1.0
 
         def watched(y=y, s=s, seed=seed):
             monitor = Monitor(certify(y, s, float(np.median(s))))

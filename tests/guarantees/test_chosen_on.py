@@ -19,7 +19,6 @@ from boundshift import (
     InvalidInputError,
     certify,
     compare_boundaries,
-    estimate_prevalence,
     find_boundaries,
     find_boundary,
     metric_intervals,
@@ -197,20 +196,13 @@ def test_a_comparison_with_a_chosen_boundary_is_rarely_wrong():
     assert missed / runs <= 0.05 + 2 * (0.05 * 0.95 / runs) ** 0.5
 
 
-# --- Audit and prevalence -------------------------------------------------------------------------
+# --- Audit ----------------------------------------------------------------------------------------
 
 
 def test_an_audit_refuses_rows_that_chose_the_boundary():
     with pytest.raises(InvalidInputError, match="did not choose the boundary"):
         Audit(S, BOUNDARY, Floors(recall=0.9))
     assert Audit(S_NEW, BOUNDARY, Floors(recall=0.9)).status == "open"
-
-
-def test_the_prevalence_pays_for_a_boundary_chosen_on_its_rows():
-    fixed = estimate_prevalence(Y, S, S_NEW, threshold=BOUNDARY.threshold)
-    chosen = estimate_prevalence(Y, S, S_NEW, threshold=BOUNDARY)
-    assert chosen.interval[0] < fixed.interval[0]
-    assert chosen.interval[1] > fixed.interval[1]
 
 
 # --- Scale ----------------------------------------------------------------------------------------
@@ -223,8 +215,7 @@ OTHER_SCALE = {
     "metrics": lambda s: metrics_at(Y, s, BY_MARGIN),
     "new scores": lambda s: compare_boundaries(Y, MARGINS, 0.0, s, BY_MARGIN),
     "old scores": lambda s: compare_boundaries(Y, s, BY_MARGIN, MARGINS, 0.0),
-    "prevalence": lambda s: estimate_prevalence(Y, s, S_NEW - 0.9, threshold=BY_MARGIN),
-    "new rows": lambda s: estimate_prevalence(Y_NEW, S_NEW - 0.9, s, threshold=BY_MARGIN),
+    "unlabelled rows": lambda s: certify(Y_NEW, S_NEW - 0.9, BY_MARGIN, unlabelled=s),
     "audit": lambda s: Audit(s, BY_MARGIN, Floors(recall=0.9)),
 }
 

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.stats import hypergeom
 
+from boundshift._guarantees.powered import RateEstimate
 from boundshift._result.records import (
     Record,
     require,
@@ -80,7 +81,8 @@ class Certificate(Record):
     method : str
         "clopper-pearson" for a boundary fixed before, "uniform" for one chosen on these rows,
         "drawn" for rows drawn by their side of the boundary, "folds" for fold models and rows
-        without labels, "betting" for rows in clusters or with drawing probabilities of their own.
+        without labels, "betting" for rows in clusters or with drawing probabilities of their own,
+        "new clusters" for the error rate of a cluster that is not among these.
     status, reason : CertificateStatus and str
         Whether the bounds hold for the deployed model, are about the models of a
         cross-validation, or come from rows that are no basis for a guarantee; and why.
@@ -95,6 +97,10 @@ class Certificate(Record):
     n_clusters : tuple of int or None, default=None
         Clusters of each class, where rows come in clusters. The error rate is then the average
         over clusters, each counting once.
+    estimates : tuple of RateEstimate, default=()
+        Two-sided intervals that scores without labels have narrowed, if any were given. Most are
+        approximate, and `status` is not about them: it belongs to the error bounds, which rest on
+        the labels alone.
     """
 
     error_bounds: tuple[float, ...]
@@ -104,13 +110,14 @@ class Certificate(Record):
     labels: tuple[Any, ...]
     confidence: float
     joint: bool
-    method: Literal["clopper-pearson", "uniform", "drawn", "folds", "betting"]
+    method: Literal["clopper-pearson", "uniform", "drawn", "folds", "betting", "new clusters"]
     status: CertificateStatus
     reason: str
     lowest_bounds: tuple[float, ...]
     threshold: float | None = None
     scale: str | None = None
     n_clusters: tuple[int, ...] | None = None
+    estimates: tuple[RateEstimate, ...] = ()
 
     _format: ClassVar[str] = "boundshift.certificate"
 
@@ -142,8 +149,12 @@ class Certificate(Record):
         has_clusters = self.n_clusters is not None
         if self.n_clusters is not None:
             require_counts("n_clusters", self.n_clusters, self.n_samples)
-        is_bet = self.method == "betting" or not has_clusters
-        require(is_bet, "method", "be 'betting' if there are clusters", self.method)
+        counts_clusters = self.method in ("betting", "new clusters")
+        require(counts_clusters or not has_clusters, "method", "be about clusters", self.method)
+        for each in self.estimates:
+            require_share("confidence", each.confidence)
+            for low, high in (each.interval, each.labels_alone):
+                require(0.0 <= low <= high <= 1.0, "estimates", "have intervals of rates", each)
         self._check_rates()
 
     def _check_rates(self) -> None:
@@ -190,6 +201,7 @@ class Certificate(Record):
         for label, n, wrong, error, bound, lowest in zip(self.labels, *counts, *rates, strict=True):
             rates_of_class = f"{error:>9.4f}{bound:>9.4f}{lowest:>14.4f}"
             lines.append(f"{f'class {label}':<14}{n:>9}{wrong:>9}{rates_of_class}")
+        lines += [str(estimate) for estimate in self.estimates]
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -258,6 +270,28 @@ class Certificate(Record):
             return bisect_left(range(1, int(m) + 1), True, key=is_beyond)
 
         return tuple(limit(k, n) for k, n in zip(self.wrong, self.n_samples, strict=True))
+
+    def estimate(self, name: str) -> RateEstimate:
+        """Return the two-sided interval of a rate that scores without labels have narrowed.
+
+        Parameters
+        ----------
+        name : {"recall", "specificity", "precision", "npv", "flagged"}
+            The rate, among rows like these.
+
+        Returns
+        -------
+        RateEstimate
+            Its `is_exact` says whether the interval holds for any number of rows.
+        """
+        if not self.estimates:
+            raise InvalidInputError(
+                "must have a certificate made with scores of rows without labels, got one without "
+                "them. Pass certify(..., unlabelled=scores).",
+                argument="estimate",
+            )
+        as_choice("name", name, tuple(each.name for each in self.estimates))
+        return next(each for each in self.estimates if each.name == name)
 
     def _warn_unless_certified(self, name: str) -> None:
         if not self.certified:

@@ -6,7 +6,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,10 +18,13 @@ from boundshift._guarantees.certificate import (
     bound_error,
     certify_counts,
 )
+from boundshift._guarantees.new_clusters import bound_new_cluster, fewest_clusters
+from boundshift._guarantees.powered import FewLabels
 from boundshift._result.boundary import Boundary
 from boundshift._scores import check_finite
 from boundshift._typing import BoolArray, FloatArray, IndexArray
 from boundshift._validation import (
+    as_choice,
     as_labels,
     as_pair,
     as_real_column,
@@ -34,6 +37,9 @@ from boundshift.curves._base import ConfidenceCurve
 from boundshift.curves._clusters import as_clusters, bound_mean, cluster_means
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Floors
+
+_ABOUT = ("average", "new clusters")
+_ESTIMATED = ("recall", "specificity", "precision", "npv", "flagged")
 
 
 @name_remedy()
@@ -51,6 +57,9 @@ def certify(
     cluster: ArrayLike | None = None,
     probability: ArrayLike | None = None,
     least_probability: float | None = None,
+    about: Literal["average", "new clusters"] = "average",
+    unlabelled: ArrayLike | None = None,
+    unlabelled_cluster: ArrayLike | None = None,
 ) -> Certificate:
     r"""Bound each class's error rate at a boundary.
 
@@ -89,6 +98,19 @@ def certify(
     least_probability : float, default=None
         With one probability per row: the least that any row had, whether a row with it was drawn
         or not. A kind of row of which none was drawn may still hold the errors.
+    about : {"average", "new clusters"}, default="average"
+        With `cluster`: whether the average over clusters like these is bounded, or the error rate
+        that a new cluster will have, such as the next site or month. m clusters support a
+        confidence of at most m / (m + 1) for a new one; with fewer, the bounds are 1 and `reason`
+        says so.
+    unlabelled : array-like of shape (n_unlabelled,), default=None
+        Scores of further rows of the same population, which have no labels. With `probability`, the
+        scores of all rows that could have been drawn. The certificate then has `estimates`:
+        two-sided intervals of recall, specificity, precision, NPV and flagged rate among rows. The
+        bounds and the status do not change. It needs held-out rows that have not chosen the
+        threshold.
+    unlabelled_cluster : array-like of shape (n_unlabelled,), default=None
+        IDs of the clusters of `unlabelled`, if `cluster` is given.
 
     Returns
     -------
@@ -112,6 +134,16 @@ def certify(
     q. A share a of the labelled rows is wrong where a share :math:`(a/p) / (a/p + (1 - a)/q)` of
     all rows is, which grows with a, so Clopper and Pearson's bound of a gives that of all rows.
 
+    A new cluster is bounded by an order statistic of the clusters' own bounds
+    (:mod:`boundshift._guarantees.new_clusters`). *Assumption:* the clusters, the new one included,
+    are independent draws of one kind. Months with a trend are not. *Guarantee:* exact, over the
+    clusters tested and the new one.
+
+    The `estimates` are prediction-powered ratios, as in :func:`estimate_rate`. *Guarantee:*
+    coverage tends to the confidence as labels increase, and is exact where `is_exact` is true. On
+    average they are not wider than the intervals of the labels alone. Scores say little of rare
+    outcomes: with fewer than 5 labels of an outcome, the interval is that of the labels alone.
+
     Examples
     --------
     >>> from boundshift import certify
@@ -126,6 +158,7 @@ def certify(
     is_drawn = probability is not None or least_probability is not None
     is_by_rows = cluster is None and not is_drawn
     _check_combination(sample_weight, cluster, is_drawn, chosen_here)
+    _check_clusters(about, cluster, unlabelled, unlabelled_cluster)
     scores = read_scores("y_score", y_score)
     is_positive, _, labels = as_rows(y_true, scores, pos_label, symmetric=False, one_class=True)
     is_seen = have_chosen(threshold, scores, is_positive)
@@ -134,11 +167,12 @@ def certify(
             origin = _known_origin(threshold)
         if is_positive.all():
             labels = threshold.labels
-    classes = (~is_positive, is_positive)
-    is_wrong = [((scores > t) != is_positive)[mine] for mine in classes]
+    is_flagged = scores > t
+    is_wrong = is_flagged != is_positive
+    by_class = [is_wrong[~is_positive], is_wrong[is_positive]]
     found = certify_counts(
-        (int(is_wrong[0].sum()), int(is_wrong[1].sum())),
-        (len(is_wrong[0]), len(is_wrong[1])),
+        (int(by_class[0].sum()), int(by_class[1].sum())),
+        (len(by_class[0]), len(by_class[1])),
         labels,
         confidence=confidence,
         joint=joint,
@@ -148,23 +182,57 @@ def certify(
     )
     if cluster is not None:
         ids = as_clusters(cluster, len(scores))
-        found = _certify_clusters(found, is_wrong, [ids[mine] for mine in classes])
-    elif isinstance(probability, tuple | list) and len(probability) == 2 < len(scores):
-        found = _certify_sides(found, probability, least_probability)
+        certify_clusters = _certify_clusters if about == "average" else _certify_new_clusters
+        found = certify_clusters(found, by_class, [ids[~is_positive], ids[is_positive]])
+    elif _is_by_side(probability, len(scores)):
+        negative, positive = _read_sides(probability, least_probability)
+        found = _certify_sides(found, negative, positive)
+        probability = np.where(is_flagged, positive, negative)
     elif is_drawn:
         ratio = _read_drawn(probability, least_probability, len(scores))
-        values = [x.astype(np.float64) for x in is_wrong]
-        assumption = "rows were drawn with the probabilities given"
-        found = _bet_on_means(found, values, [ratio[mine] for mine in classes], assumption)
+        found = _certify_drawn(found, by_class, [ratio[~is_positive], ratio[is_positive]])
+    if unlabelled is not None:
+        _check_labels_for_estimates(origin, is_fixed=not (is_seen or chosen_here))
+        others = read_scores("unlabelled", unlabelled)
+        if isinstance(threshold, Boundary):
+            threshold._check_scale(others, name="unlabelled")
+        rows = FewLabels.of(
+            is_positive,
+            scores,
+            others,
+            found.confidence,
+            probability=probability,
+            cluster=cluster,
+            unlabelled_cluster=unlabelled_cluster,
+        )
+        flagged = np.append(is_flagged, others > t)
+        found = replace(found, estimates=tuple(rows.estimate(r, flagged) for r in _ESTIMATED))
     if is_seen and not chosen_here:
         found = state_choice(found, is_by_rows)
-    for label, n in zip(labels, found.n_samples, strict=True):
-        if not n:
-            found = replace(found, reason=f"{found.reason}; class {label} has no rows")
     if isinstance(threshold, Boundary):
         found = replace(found, scale=threshold.scale)
     _warn_of_one_side(found, t, threshold)
+    return _state_absent(found)
+
+
+def _state_absent(found: Certificate) -> Certificate:
+    """Return a certificate whose reason names the classes without rows."""
+    for label, n in zip(found.labels, found.n_samples, strict=True):
+        if not n:
+            found = replace(found, reason=f"{found.reason}; class {label} has no rows")
     return found
+
+
+def _check_labels_for_estimates(origin: Origin, *, is_fixed: bool) -> None:
+    """Raise if labels are no basis for estimates of the deployed model's rates."""
+    if origin == "held-out" and is_fixed:
+        return
+    problem = "some that chose the threshold" if origin == "held-out" else f"origin={origin!r}"
+    raise InvalidInputError(
+        f"must go with held-out labels that have not chosen the threshold, got {problem}. Certify "
+        "on other rows, or leave `unlabelled` out.",
+        argument="unlabelled",
+    )
 
 
 def _check_combination(
@@ -181,6 +249,21 @@ def _check_combination(
         raise InvalidInputError(
             "`cluster`, `probability` and chosen_here=True must go without each other, got more "
             "than one. Hold out whole clusters, or rows, that have not chosen the threshold."
+        )
+
+
+def _check_clusters(about: str, cluster: object, unlabelled: object, other: object) -> None:
+    """Raise if an argument that is about clusters has none."""
+    if as_choice("about", about, _ABOUT) == "new clusters" and cluster is None:
+        raise InvalidInputError(
+            "'new clusters' must go with `cluster`, which was not given. Pass the ID of each row's "
+            "cluster, such as the site.",
+            argument="about",
+        )
+    if unlabelled is None and other is not None:
+        raise InvalidInputError(
+            "must go with `unlabelled`, which was not given. Pass the scores of these rows.",
+            argument="unlabelled_cluster",
         )
 
 
@@ -242,6 +325,50 @@ def _certify_clusters(
     return replace(found, n_clusters=tuple(map(len, means)))
 
 
+def _certify_drawn(
+    found: Certificate, is_wrong: list[BoolArray], ratios: list[FloatArray]
+) -> Certificate:
+    """Return a certificate of rows that were drawn with probabilities of their own."""
+    values = [wrong.astype(np.float64) for wrong in is_wrong]
+    assumption = "rows were drawn with the probabilities given"
+    return _bet_on_means(found, values, ratios, assumption)
+
+
+def _certify_new_clusters(
+    found: Certificate, is_wrong: list[BoolArray], ids: list[IndexArray]
+) -> Certificate:
+    """Return a certificate of the error rate that a new cluster will have."""
+    delta = (1.0 - found.confidence) / (2 if found.joint else 1)
+    bounds = []
+    lowest_bounds = []
+    errors = []
+    sizes = []
+    for wrong, of_class in zip(is_wrong, ids, strict=True):
+        _, cluster, n = np.unique(of_class, return_inverse=True, return_counts=True)
+        k = np.bincount(cluster, wrong, minlength=len(n)).astype(np.intp)
+        bounds.append(bound_new_cluster(k, n, delta))
+        lowest_bounds.append(bound_new_cluster(np.zeros_like(k), n, delta))
+        errors.append(float(np.mean(k / n)) if len(n) else math.nan)
+        sizes.append(len(n))
+    reason = f"{found.reason}; a new cluster is drawn like these, as months with a trend are not"
+    fewest = fewest_clusters(delta)
+    for label, size in zip(found.labels, sizes, strict=True):
+        if 0 < size < fewest:
+            reason += (
+                f"; {size} clusters of class {label} support a confidence of at most "
+                f"{size / (size + 1):.2g} for a new one: {fewest} are needed"
+            )
+    return replace(
+        found,
+        error_bounds=tuple(bounds),
+        errors=tuple(errors),
+        lowest_bounds=tuple(lowest_bounds),
+        method="new clusters",
+        reason=reason,
+        n_clusters=tuple(sizes),
+    )
+
+
 def _bet_on_means(
     found: Certificate, values: list[FloatArray], ratios: list[FloatArray], said: str
 ) -> Certificate:
@@ -258,9 +385,13 @@ def _bet_on_means(
     )
 
 
-def _read_drawn(probability: Any, least: float | None, n: int) -> FloatArray:
+def _read_drawn(probability: ArrayLike | None, least: float | None, n: int) -> FloatArray:
     """Return the least drawing probability over that of each row."""
     remedy = "Pass the probability with which each row was drawn, 1 if all of its kind were."
+    if probability is None:
+        raise InvalidInputError(
+            f"must be given with `least_probability`. {remedy}", argument="probability"
+        )
     drawn = as_real_column("probability", probability, remedy, n)
     if least is None or not is_finite(least) or not 0.0 < least <= 1.0:
         raise InvalidInputError(
@@ -277,10 +408,13 @@ def _read_drawn(probability: Any, least: float | None, n: int) -> FloatArray:
     return least / drawn
 
 
-def _certify_sides(
-    found: Certificate, probability: Sequence[Any], least: float | None
-) -> Certificate:
-    """Return a certificate of rows that were drawn by their side of the threshold."""
+def _is_by_side(probability: ArrayLike | None, n_rows: int) -> bool:
+    """Return whether there is one probability for each side of the threshold, not for each row."""
+    return isinstance(probability, tuple | list) and len(probability) == 2 < n_rows
+
+
+def _read_sides(probability: ArrayLike | None, least: float | None) -> tuple[float, float]:
+    """Return the probabilities of rows predicted negative and positive."""
     remedy = "Pass (negative, positive), the probability of being drawn on each side, above 0."
     negative, positive = as_pair("probability", probability, remedy)
     if max(negative, positive) > 1.0 or least is not None:
@@ -289,6 +423,11 @@ def _certify_sides(
             f"got {probability!r} and {least!r}. {remedy}",
             argument="probability",
         )
+    return negative, positive
+
+
+def _certify_sides(found: Certificate, negative: float, positive: float) -> Certificate:
+    """Return a certificate of rows that were drawn by their side of the threshold."""
     # Wrong rows of the negative class are predicted positive, and the other way round.
     odds = (negative / positive, positive / negative)
 

@@ -1,55 +1,54 @@
-"""The prevalence among new rows whose labels are not known."""
+"""The prevalence among new rows whose labels are not known, if only the prevalence has changed."""
 
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
+from scipy.stats import f, t
 
-from boundshift._boundary import find_boundary
-from boundshift._guarantees.certificate import bound_error
-from boundshift._guarantees.certify import have_chosen, read_scores, read_threshold
-from boundshift._result.boundary import Boundary
-from boundshift._typing import FloatArray
-from boundshift._validation import as_rows, as_share
+from boundshift._guarantees.certify import read_scores
+from boundshift._guarantees.powered import LEAST_P_VALUE, normal_scores, predict_label
+from boundshift._typing import BoolArray, FloatArray
+from boundshift._validation import as_rows, as_share, name_remedy
+from boundshift.exceptions import BoundaryWarning
 
 
 @dataclass(frozen=True)
 class PrevalenceEstimate:
-    """The share of the positive class among new rows, and whether it can be believed.
+    """The rate of the positive class among new rows, and whether it can be believed.
 
     Parameters
     ----------
     prevalence : float
-        The adjusted count: (flagged share − false positive rate) / (recall − false positive
-        rate), between 0 and 1.
+        Estimated prevalence among the new rows.
     interval, confidence : pair of float, and float
-        Covers the true prevalence with at least the stated confidence if only the frequency of
-        the classes has changed; (0, 1) where the threshold does not separate the classes.
+        Covers the true prevalence with about this confidence if only the frequency of the classes
+        has changed; (0, 1) if the scores do not separate the classes.
     known_prevalence : float
-        Share of the positive class among the labelled rows.
-    explained : bool
-        False if no prevalence explains the new scores: something else has changed, and the
-        estimate is not to be used. Where nothing else has changed it is False with a probability
-        of at most one minus the confidence.
-    threshold : float
-        Rows with a greater score are counted.
+        Rate of the positive class among the labelled rows.
+    p_value : float
+        Of the test that nothing but the frequency of the classes has changed.
     n_samples, n_new : tuple of int, and int
         Labelled rows of the (negative, positive) class, and new rows.
     """
 
     prevalence: float
     interval: tuple[float, float]
+    confidence: float
     known_prevalence: float
-    explained: bool
-    threshold: float
+    p_value: float
     n_samples: tuple[int, int]
     n_new: int
-    confidence: float
+
+    @property
+    def explained(self) -> bool:
+        """Whether a change of the prevalence explains the new scores; if not, do not use it."""
+        return self.p_value >= LEAST_P_VALUE
 
     def __str__(self) -> str:
         low, high = self.interval
@@ -61,49 +60,65 @@ class PrevalenceEstimate:
         )
 
 
+@name_remedy()
 def estimate_prevalence(
     y_true: ArrayLike,
     y_score: ArrayLike,
     y_score_new: ArrayLike,
     confidence: float = 0.95,
     *,
-    threshold: float | Boundary | None = None,
     pos_label: object = None,
 ) -> PrevalenceEstimate:
-    r"""Estimate the share of the positive class among new rows from their scores alone.
+    r"""Estimate the rate of the positive class among new rows from their scores alone.
 
-    Following an estimate where nothing has shifted adds its error to every decision. So follow it
-    only if the interval excludes the labelled rows' prevalence.
+    The new rows may have another frequency of the classes, but each class must score as before. If
+    the labelled rows are a random sample of the same population as the new ones, use
+    :func:`estimate_rate` instead, whose interval is much narrower.
+
+    Following an estimate although nothing has changed adds its error to every decision. So follow
+    it only if the interval excludes the labelled rows' prevalence.
 
     Parameters
     ----------
     y_true, y_score : array-like of shape (n_samples,)
-        Labelled rows that the model was not fitted on, a random sample of the earlier rows.
+        Labelled rows that the model was not fitted on, a random sample of each class.
     y_score_new : array-like of shape (n_new,)
         Scores of new rows by the same model.
     confidence : float, default=0.95
-        Of the interval.
-    threshold : float or Boundary, default=None
-        The deployed boundary. None chooses the one of the rule "balanced_accuracy" on the labelled
-        rows. The interval is wider if the labelled rows chose the boundary.
+        Confidence of the interval.
     pos_label : label, default=None
-        As in :func:`~boundshift.certify`.
+        The positive class; needed unless the labels are 0 and 1, -1 and 1, or booleans.
 
     Returns
     -------
     PrevalenceEstimate
 
+    Warns
+    -----
+    BoundaryWarning
+        If no prevalence explains the new scores, so that something else has changed.
+
     Notes
     -----
-    If only the frequency of the classes has changed, new scores are a mixture of both classes'
-    scores (Forman 2008, Data Mining and Knowledge Discovery 17). A share
-    :math:`q = \pi r + (1 - \pi) f` of them is above the threshold, with the recall r, the false
-    positive rate f and the prevalence :math:`\pi`. Each end of the interval takes the worst of q,
-    r and f within Clopper and Pearson's bounds at :math:`\delta/6`; with a
-    threshold chosen here, r and f have the band that holds for every threshold. The assumption
-    that each class scores as before is tested: the three distribution functions lie within the
-    bands of Dvoretzky, Kiefer, Wolfowitz and Massart at :math:`\delta/3`, so some mixture of the
-    classes must be as close to the new scores as the bands together allow.
+    If only the frequency of the classes has changed, the mean of any function g of the new scores
+    is :math:`\pi m_1 + (1 - \pi) m_0`, with its means in both classes (the adjusted count of
+    Forman 2008, Data Mining and Knowledge Discovery 17, with a probability in place of a count).
+    Here g is a logistic regression of the label, both classes weighted alike, on the normal score
+    of each rank. So only the order of the scores counts. The interval has all :math:`\pi` with
+
+    .. math:: (\hat\pi - \pi)^2 (m_1 - m_0)^2 \le c^2 \bigl(v + \pi^2 v_1 + (1 - \pi)^2 v_0\bigr),
+
+    where the v are squared standard errors of the three means, and c is the quantile of Student's
+    t with Welch's degrees of freedom (Fieller 1954, Journal of the Royal Statistical Society B 16).
+    It is as wide as the delta method's, or (0, 1) if the means of the classes do not differ
+    significantly. Each sum of squares has 1 added, so that a class of few rows, or one that the
+    scores separate without an error, is not taken for known.
+
+    The p-value is the largest over :math:`\pi` of Hotelling's test that the means of the normal
+    scores, and of their absolute values, are such a mixture.
+
+    *Assumption:* each class scores as before. *Guarantee:* coverage tends to the confidence as the
+    rows of all three samples increase.
 
     Examples
     --------
@@ -113,73 +128,92 @@ def estimate_prevalence(
     >>> y, y_new = rng.random(2000) < 0.1, rng.random(1000) < 0.4
     >>> found = estimate_prevalence(y, rng.normal(2 * y), rng.normal(2 * y_new))
     >>> round(found.prevalence, 2), [round(end, 2) for end in found.interval], found.explained
-    (0.38, [0.27, 0.53], True)
+    (0.38, [0.34, 0.43], True)
     """
-    delta = 1.0 - as_share("confidence", confidence)
+    as_share("confidence", confidence)
     scores = read_scores("y_score", y_score)
     new = read_scores("y_score_new", y_score_new)
-    boundary = threshold
-    if threshold is not None:
-        threshold, pos_label = read_threshold(threshold, pos_label, y_true)
     is_positive, scores, _ = as_rows(y_true, scores, pos_label, symmetric=False)
-    is_chosen = threshold is None
-    if isinstance(boundary, Boundary):
-        is_chosen = have_chosen(boundary, scores, is_positive)
-        boundary._check_scale(new, name="y_score_new")
-    if threshold is None:
-        threshold = find_boundary(is_positive, scores, rule="balanced_accuracy").threshold
-    negative = scores[~is_positive]
-    positive = scores[is_positive]
-    false_alarms = _Rate.above(threshold, negative, delta / 6, is_chosen)
-    recall = _Rate.above(threshold, positive, delta / 6, is_chosen)
-    flagged = _Rate.above(threshold, new, delta / 6, False)
-    known = len(positive) / len(scores)
-    least = _solve(flagged.low, recall.high, false_alarms.high, otherwise=0.0)
-    most = _solve(flagged.high, recall.low, false_alarms.low, otherwise=1.0)
+    n_positive = int(is_positive.sum())
+    n_negative = len(scores) - n_positive
+    rank = normal_scores(np.concatenate([scores, new]))
+    balanced = np.where(is_positive, 0.5 / n_positive, 0.5 / n_negative)
+    known_prevalence = n_positive / len(scores)
+    prediction = predict_label(rank, is_positive, balanced)
+    prevalence, interval = _solve(_split(prediction, is_positive), confidence, known_prevalence)
+    p_value = _test_mixture(_split(np.stack([rank, np.abs(rank)]), is_positive))
+    if p_value < LEAST_P_VALUE:
+        warnings.warn(
+            "The new scores should be a mixture of those of both classes, but no prevalence "
+            f"explains them (p = {p_value:.1g}): something else has changed. Label some of the new "
+            "rows.",
+            BoundaryWarning,
+            stacklevel=3,
+        )
     return PrevalenceEstimate(
-        prevalence=_solve(flagged.value, recall.value, false_alarms.value, otherwise=known),
-        interval=(least, most),
-        known_prevalence=known,
-        explained=_is_mixture([np.sort(each) for each in (negative, positive, new)], delta),
-        threshold=threshold,
-        n_samples=(len(negative), len(positive)),
-        n_new=len(new),
+        prevalence=prevalence,
+        interval=interval,
         confidence=float(confidence),
+        known_prevalence=known_prevalence,
+        p_value=p_value,
+        n_samples=(n_negative, n_positive),
+        n_new=len(new),
     )
 
 
-class _Rate(NamedTuple):
-    """The share of scores above a threshold, and the bounds of the true share."""
-
-    value: float
-    low: float
-    high: float
-
-    @classmethod
-    def above(cls, threshold: float, scores: FloatArray, delta: float, chosen_here: bool) -> _Rate:
-        n_above = int(np.sum(scores > threshold))
-        n = len(scores)
-        low = 1.0 - bound_error(n - n_above, n, delta, chosen_here=chosen_here)
-        high = bound_error(n_above, n, delta, chosen_here=chosen_here)
-        return cls(n_above / n, low, high)
+def _split(values: FloatArray, is_positive: BoolArray) -> list[FloatArray]:
+    """Return the values of negative, positive and new rows, which are on the last axis."""
+    labelled = values[..., : len(is_positive)]
+    new = values[..., len(is_positive) :]
+    return [labelled[..., ~is_positive], labelled[..., is_positive], new]
 
 
-def _solve(share: float, recall: float, false: float, otherwise: float) -> float:
-    """Return the prevalence at which this share is flagged, for rates that separate classes."""
-    if recall <= false:
-        return otherwise
-    return min(max((share - false) / (recall - false), 0.0), 1.0)
+def _solve(
+    parts: list[FloatArray], confidence: float, otherwise: float
+) -> tuple[float, tuple[float, float]]:
+    """Return the prevalence at which the means agree, and Fieller's interval."""
+    negative, positive, new = (float(part.mean()) for part in parts)
+    freedom = np.array([max(len(part) - 1, 1) for part in parts])
+    squares = np.array([np.sum((part - part.mean()) ** 2) + 1.0 for part in parts])
+    variance = squares / freedom / [len(part) for part in parts]
+    difference = positive - negative
+    if difference <= 0.0:
+        return otherwise, (0.0, 1.0)
+    prevalence = min(max((new - negative) / difference, 0.0), 1.0)
+    share = variance * [(1.0 - prevalence) ** 2, prevalence**2, 1.0]
+    welch = float(share.sum() ** 2 / np.sum(share**2 / freedom))
+    v0, v1, v = (variance * t.ppf((1.0 + confidence) / 2.0, welch) ** 2).tolist()
+    # Coefficients of a quadratic function of the prevalence that is negative inside.
+    a = difference**2 - v0 - v1
+    half_b = v0 - prevalence * difference**2
+    c = (prevalence * difference) ** 2 - v0 - v
+    if a <= 0.0:
+        return prevalence, (0.0, 1.0)
+    root = math.sqrt(half_b**2 - a * c)
+    return prevalence, (max((-half_b - root) / a, 0.0), min((-half_b + root) / a, 1.0))
 
 
-def _is_mixture(sample: list[FloatArray], delta: float) -> bool:
-    """Return whether the last of three sorted samples may be a mixture of the others."""
-    places = np.concatenate(sample)
-    negative, positive, new = (np.searchsorted(s, places, side="right") / len(s) for s in sample)
-    bands = [math.sqrt(math.log(6.0 / delta) / (2 * len(s))) for s in sample]
+def _test_mixture(parts: list[FloatArray]) -> float:
+    """Return the p-value of the test that the new means are a mixture of those of the classes."""
+    means = [part.mean(axis=1) for part in parts]
+    freedom = np.array([max(part.shape[1] - 1, 1) for part in parts])
+    spreads = [
+        (np.cov(part, ddof=0) + np.eye(2) / part.shape[1]) / df
+        for part, df in zip(parts, freedom, strict=True)
+    ]
 
-    def excess(share: float) -> float:  # convex
-        distance = np.max(np.abs((1 - share) * negative + share * positive - new))
-        return float(distance - (1 - share) * bands[0] - share * bands[1] - bands[2])
+    def log_p_value(prevalence: float) -> float:
+        """Return the logarithm of the p-value of Hotelling's test at a prevalence."""
+        weight = np.array([1.0 - prevalence, prevalence, -1.0])
+        gap = np.tensordot(weight, means, 1)
+        shares = [w**2 * spread for w, spread in zip(weight, spreads, strict=True)]
+        covariance = sum(shares)
+        traces = np.array([np.trace(share) for share in shares])
+        welch = float(traces.sum() ** 2 / np.sum(traces**2 / freedom))
+        if welch <= 1.0:
+            return 0.0
+        squared = float(gap @ np.linalg.pinv(covariance, hermitian=True) @ gap)
+        return float(f.logsf(squared * (welch - 1.0) / (2.0 * welch), 2, welch - 1.0))
 
-    inside = minimize_scalar(excess, bounds=(0.0, 1.0), method="bounded")
-    return bool(min(inside.fun, excess(0.0), excess(1.0)) <= 1e-4)
+    inside = minimize_scalar(lambda share: -log_p_value(share), bounds=(0.0, 1.0), method="bounded")
+    return math.exp(max(-float(inside.fun), log_p_value(0.0), log_p_value(1.0)))
