@@ -27,7 +27,6 @@ threshold scores.csv --positive sick | 'no', 'yes' | 'sick'
 threshold text.csv | Column 'risk' | must hold numbers | 'high'
 threshold gap.csv | finite | 1 that are missing | Drop
 threshold nan.parquet | finite | NaN | Drop
-threshold unlabelled.csv | must have a label | 1
 threshold uneven.csv | 2 cells | 3
 threshold twice.csv | must differ | 'risk'
 threshold damaged.csv | must be UTF-8, UTF-16 or cp1252 text | --encoding latin-1
@@ -62,7 +61,7 @@ threshold beside.csv --cost-column tims | Did you mean 'times'?
 threshold scores.csv --zone 0.05 | --zone must be two
 threshold scores.csv --zone 0,2 | --zone must be two shares between 0 and 1 | '0,2' | '0,05;0,05'
 threshold scores.csv --zone 0.05,0.05 --rule f1 | --zone must go alone
-threshold scores.csv --zone 0.05,0.05 --certify | --zone must go alone
+threshold scores.csv --zone 0.05,0.05 --own 0.5 | --zone must go alone
 threshold scores.csv --zone 0.1,0.1 --scores training | --zone must go alone | --scores
 report scores.csv --test-share 0.001 | must leave rows of class
 report scores.csv --test-share 0.5 --test scores.csv | --test must go without --test-share
@@ -137,7 +136,6 @@ def files(tmp_path, scores):
     write("bytes.csv", f"risk,ill\n{rows}5,b'no'\n")
     write("text.csv", f"risk,ill\n{rows}high,yes\n")
     write("gap.csv", f"risk,ill\n{rows},yes\n")
-    write("unlabelled.csv", f"risk,ill\n{rows}5,\n")
     write("uneven.csv", f"risk,ill\n{rows}5,yes,really\n")
     write("twice.csv", "risk,ill,risk\n1,no,1\n")
     write("damaged.csv", f"risk,ill\n{rows}5,\x81\n", "latin-1")

@@ -34,7 +34,10 @@ def table():
 def fitted_once(table, tmp_path_factory):
     folder = tmp_path_factory.mktemp("fitted")
     table.to_csv(folder / "t.csv", index=False)
-    for words in (["fit", "t.csv", "--target", "ill", "--out", "fit"], ["predict", "fit", "t.csv"]):
+    for words in (
+        ["fit", "t.csv", "--target", "ill", "--model", "logistic", "--out", "fit"],
+        ["predict", "fit", "t.csv"],
+    ):
         with contextlib.chdir(folder):
             result = CliRunner().invoke(app, words)
         assert result.exit_code == 0, result.output
@@ -97,7 +100,7 @@ def test_kept_columns_are_as_they_were_written(run, fitted, table, tmp_path):
 def test_spelled_numbers_are_learned_and_predicted(run, table, tmp_path, fitted):
     price = table["price"].map("€{:,.2f}".format)
     table.assign(price=price).to_csv(tmp_path / "euro.csv", index=False)
-    result = run("fit", "euro.csv", "--target", "ill", "--out", "euro")
+    result = run("fit", "--model", "logistic", "euro.csv", "--target", "ill", "--out", "euro")
     assert "Column 'price' is read as numbers: '€" in result.stderr
     assert run("predict", "euro", "euro.csv").stdout == fitted
 
@@ -106,7 +109,9 @@ def test_roles_on_the_command_line_overrule_what_is_inferred(run, table, tmp_pat
     new = table.assign(price=table["price"].round(-3), who=np.arange(N) * 7)
     new.to_csv(tmp_path / "t.csv", index=False)
     roles = ["--category", "price", "--drop", "code", "--id", "who"]
-    shown = " ".join(run("fit", "t.csv", "--target", "ill", *roles).stdout.split())
+    shown = " ".join(
+        run("fit", "--model", "logistic", "t.csv", "--target", "ill", *roles).stdout.split()
+    )
     made = ["price category --category says so", "code left out --drop", "who left out --id"]
     assert [words for words in made if words not in shown] == []
 
@@ -115,7 +120,7 @@ def test_predictions_have_names_and_say_where_they_are(run, table, tmp_path):
     day = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(N) % 90, "D")
     beside = {"name": [f"Jörg {i * 7919 % 9973}" for i in range(N)], "day": day, "why": "x"}
     table.assign(**beside).to_csv(tmp_path / "t.csv", index=False)
-    run("fit", "t.csv", "--target", "ill", "--out", "named", "--drop", "why")
+    run("fit", "--model", "logistic", "t.csv", "--target", "ill", "--out", "named", "--drop", "why")
     every = run("predict", "named", "t.csv")
     made = frame_of(every.stdout)
     assert list(made) == ["name", "day", "why", "score", "probability", "prediction"]
@@ -129,7 +134,7 @@ def test_predictions_have_names_and_say_where_they_are(run, table, tmp_path):
 def test_umlauts_of_windows_reach_report_and_predictions(run, table, tmp_path):
     german = table.rename(columns={"code": "Größe"}).replace({"yes": "krank für 5 €"})
     german.to_csv(tmp_path / "t.csv", index=False, sep=";", encoding="cp1252")
-    said = run("fit", "t.csv", "--target", "ill", "--out", "fit").stderr
+    said = run("fit", "--model", "logistic", "t.csv", "--target", "ill", "--out", "fit").stderr
     assert "Note: t.csv is not UTF-8 text and is read as cp1252" in said
     page = (tmp_path / "fit" / "report.html").read_text(encoding="utf-8")
     assert "Größe" in page
@@ -144,7 +149,9 @@ def test_umlauts_of_windows_reach_report_and_predictions(run, table, tmp_path):
 def test_cells_written_as_bytes_are_read_as_text(run, table, fitted, tmp_path):
     as_bytes = table.map(lambda cell: str(str(cell).replace("yes", "müde").encode()))
     as_bytes.to_csv(tmp_path / "bytes.csv", index=False)
-    said = run("fit", "bytes.csv", "--target", "ill", "--out", "bytes").stderr
+    said = run(
+        "fit", "--model", "logistic", "bytes.csv", "--target", "ill", "--out", "bytes"
+    ).stderr
     assert "Note: Cells written as bytes are read as text: b'no' as no." in said
     made = run("predict", "bytes", "bytes.csv", "--keep", "code").stdout
     assert frame_of(made)["code"].astype(str).tolist() == table["code"].tolist()

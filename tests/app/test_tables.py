@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from boundshift import InvalidInputError
+from boundshift import BoundaryWarning, InvalidInputError
 from boundshift._app.columns import find_spelling, read_cells
 from boundshift._app.tables import (
     label_values,
@@ -164,7 +164,7 @@ def test_the_positive_class_is_the_greater_sign_else_the_rarer(labels, counts, p
 
 @pytest.mark.parametrize("cells", [["1", "0", ""], [1.0, 0.0, np.nan], ["1.0", "0.0", None]])
 def test_a_gap_leaves_whole_numbers_whole(cells):
-    kept, y, labels = read_target(pd.DataFrame({"ill": cells * 10}), "ill")
+    kept, y, labels, _ = read_target(pd.DataFrame({"ill": cells * 10}), "ill")
     assert (repr(labels), len(kept)) == ("(0, 1)", 20)
     assert y.tolist() == [1, 0] * 10
 
@@ -178,10 +178,12 @@ def test_a_choice_of_ours_is_said():
 
 
 @pytest.mark.parametrize("labels", [["Yes", "Yes ", "no"], ["Yes", "YES"], ["a b", "a  B"]])
-def test_labels_that_differ_only_by_blanks_or_case_are_refused(labels):
-    with pytest.raises(InvalidInputError, match="Spell each class in one way") as refused:
-        order_classes(labels, [5] * len(labels), None, "ill")
-    assert all(repr(label) in str(refused.value) for label in labels[:2])
+def test_labels_that_differ_only_by_blanks_or_case_are_one_class(labels):
+    with pytest.warns(BoundaryWarning, match="are read as") as noted:
+        merged = label_values(labels)
+    assert len(set(merged[: len(labels) - ("no" in labels)])) == 1
+    assert merged[0] in labels
+    assert len(noted) == 1
 
 
 KINDS = [(["-1", "+1"], [-1, 1]), (["0.0", " 1.0"], [0.0, 1.0]), (["False", "TRUE"], [False, True])]

@@ -17,9 +17,10 @@ from boundshift import (
     find_boundary,
     threshold_interval,
 )
-from boundshift._app.fit import find_copies, fit_table, split_rows
+from boundshift._app.fit import fit_table, split_rows
 from boundshift._app.folder import report_facts
 from boundshift._app.options import Goal
+from boundshift._app.prepare import find_copies
 from boundshift.datasets import load_pima
 from boundshift.metrics import binary_metrics
 
@@ -84,7 +85,7 @@ def test_a_third_label_is_refused_or_left_out(frame):
         fit_table(three, "target")
     found = fit_table(three, "target", ignore=["unknown"])
     known = fit_table(frame[frame["Age"] <= 60], "target")
-    assert (found.labels, found.boundary.threshold) == ((0, 1), known.boundary.threshold)
+    assert (found.boundary.labels, found.boundary.threshold) == ((0, 1), known.boundary.threshold)
     note = f"{n} rows with the label 'unknown' are left out, as asked."
     assert note in found.notes
     assert note in report_facts(found, "out")["verdict"]["note"]
@@ -143,7 +144,7 @@ def test_the_rarer_word_is_positive_and_that_is_said(frame):
     labels = pd.Categorical.from_codes(frame["target"], ["none", "diabetes", "unknown"])
     words = frame.assign(target=labels)  # categories that do not occur are no classes
     found = fit_table(words, "target")
-    assert found.labels == ("none", "diabetes")
+    assert found.boundary.labels == ("none", "diabetes")
     assert "The positive class is 'diabetes', the rarer one (268 of 768 rows)" in found.notes[0]
 
 

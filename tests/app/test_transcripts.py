@@ -18,17 +18,18 @@ from tests.stories.make_tables import write_tables
 RECORDED = Path(__file__).parent / "transcripts"
 STORIES = {
     "fraud": """
-        fit fraud.csv --target fraud --positive-name frauds --case-name payments --out fraud
+        fit fraud.csv --target fraud --model logistic --positive-name frauds --out fraud
         predict fraud fraud.csv --keep country --out fraud_scores.csv
         monitor fraud fraud.csv""",
     "churn": """
-        fit churn.csv --target state --positive gone --costs 1,15 --zone 0.1,0.1 --out churn
+        fit churn.csv --target state --model logistic --costs 1,15 --zone 0.1,0.1 --out churn
         predict churn churn.csv --zone churn/zone.json --keep state --out churn_scores.csv
-        fit churn.csv --target state --numeric plan""",
+        fit churn.csv --target state --numeric plan
+        doctor churn.csv --target state""",
     "screening": """
-        fit screening.csv --target ill --recall-floor 0.6 --by sex --out screening
+        fit screening.csv --target ill --recall-floor 0.6 --by sex --model logistic --out screening
         predict screening screening.csv --keep ill --out screening_scores.csv
-        threshold screening_scores.csv --score score --label ill --recall-floor 0.6 --certify
+        threshold screening_scores.csv --score score --label ill --recall-floor 0.6
         threshold screening_scores.csv --score score --label ill --zone 0.1,0.2
         threshold screening_scores.csv screening_scores.csv --score score --label ill
         report screening_scores.csv --score score --label ill --test-share 0.5""",

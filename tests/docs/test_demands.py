@@ -58,8 +58,10 @@ def folder(tmp_path_factory):
     for name, frame in files.items():
         frame.to_csv(place / f"{name}.csv", index=False)
     with contextlib.chdir(place):
-        fitted = CliRunner().invoke(app, ["fit", "table.csv", "--target", "ill", "--out", "fit"])
-    assert fitted.exit_code == 0, fitted.output
+        fitted = CliRunner().invoke(
+            app, ["fit", "table.csv", "--target", "ill", "--model", "logistic", "--out", "fit"]
+        )
+    assert fitted.exit_code in (0, 3), fitted.output
     return place
 
 
@@ -90,4 +92,4 @@ def test_the_command_of_a_demand_runs(folder, number):
     command, _, comment = COMMANDS[number].partition("  # ")
     with contextlib.chdir(folder):
         done = CliRunner().invoke(app, command.split()[1:])
-    assert done.exit_code == (1 if comment == "refused" else 0), done.output
+    assert done.exit_code in ((1,) if comment == "refused" else (0, 3)), done.output

@@ -32,7 +32,7 @@ def run(folder, monkeypatch):
 
     def invoke(*arguments):
         result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-        assert result.exit_code == 0, result.output
+        assert result.exit_code in (0, 3), result.output
         return result
 
     return invoke
@@ -43,7 +43,9 @@ def judge(run):
     """Fit a table by the command line, score its rows, and recount them."""
 
     def judged(file, target, positive, *options, name, table=None, sheet=(), **how):
-        said = run("fit", file, "--target", target, *options, *sheet, "--out", name)
+        said = run(
+            "fit", file, "--target", target, "--model", "logistic", *options, *sheet, "--out", name
+        )
         run("predict", name, file, *sheet, "--out", f"{name}_scores.csv")
         recount = Judged(table or file, f"{name}_scores.csv", name, target, positive, **how)
         return recount, " ".join(said.stdout.split()), " ".join(said.stderr.split())

@@ -39,11 +39,12 @@ _OPTIONS |= {name: f"--{name}" for name in _SAME.split()}
 app = typer.Typer(
     name="boundshift",
     epilog=(
-        "Exit codes: 0 done, 1 something in the data or files is wrong (a sentence says what), "
-        "2 the command was not understood, 3 an alarm (monitor --exit-code). Results go to "
-        "standard output, all else to standard error. Shell completion: boundshift "
-        "--install-completion."
+        "Exit codes: 0 done, and the goal is met; 1 the data or a file is wrong (a sentence says "
+        "what); 2 the command was not understood; 3 the goal is missed, nothing is certified, a "
+        "monitor raises an alarm, or columns may give the target away. Results go to standard "
+        "output, all else to standard error. Shell completion: boundshift --install-completion."
     ),
+    context_settings={"help_option_names": ["--help", "-h"]},
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
     rich_markup_mode="rich",
@@ -101,6 +102,9 @@ def running(*, stages: bool = False) -> Iterator[Show]:
                 yield say if stages and not Console(stderr=True).is_terminal else show
     except BrokenPipeError:  # The reader of the pipe has seen enough.
         raise
+    except KeyboardInterrupt as error:
+        print_line("Stopped; nothing was written.", stderr=True)
+        raise typer.Exit(130) from error
     except (InvalidInputError, MissingExtraError, OSError) as error:
         print_line(_explain(error), "red", stderr=True)
         raise typer.Exit(1) from error
@@ -180,9 +184,21 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     (Console() if Console().is_terminal else Console(width=200)).print(table)
 
 
-def print_json(values: Mapping[str, Any]) -> None:
-    """Print a JSON object."""
+def print_json(values: Mapping[str, object]) -> None:
+    """Print a JSON object; what it has is listed in `SCHEMA`."""
     typer.echo(json.dumps(values, indent=2))
+
+
+def exit_unless(is_met: bool) -> None:
+    """Exit with code 3 if a goal is missed, nothing is certified or an alarm is raised."""
+    if not is_met:
+        raise typer.Exit(3)
+
+
+def is_goal_met(facts: Mapping[str, Any]) -> bool:
+    """Return whether the goal of a report is met, as far as it can be missed."""
+    goal = facts["goal"]
+    return goal is None or goal["state"] not in ("missed", "reached", "worse")
 
 
 def print_sentences(facts: Mapping[str, Any]) -> None:

@@ -1,15 +1,14 @@
-"""From a table to a shifted, certified and compared model."""
+"""From a prepared table to a shifted, certified and compared model."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import ConvergenceWarning
@@ -22,251 +21,219 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC
 
 from boundshift._app.cli import Show
-from boundshift._app.columns import Columns, Spelling, as_features, choose_columns, find_cluster
+from boundshift._app.columns import Columns
+from boundshift._app.importance import Importance, measure_importance
+from boundshift._app.prepare import PreparedTable, prepare_table
 from boundshift._app.scores import resampled_interval
-from boundshift._app.tables import drop_labels, positive_note, read_target, with_gaps
 from boundshift._boundary import choose_claims, decide
 from boundshift._classifier import BoundShiftClassifier
 from boundshift._guarantees.certificate import Certificate
 from boundshift._guarantees.certify import certify
 from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample
-from boundshift._typing import FloatArray, IntArray
+from boundshift._typing import BoolArray, FloatArray, IntArray
 from boundshift._words import METRICS_COMPARED
 from boundshift.curves import Empirical, ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
 from boundshift.models._holdout import counts_groups, is_guaranteed
-from boundshift.report._evidence import MOST_LEVELS, RowDetails, check_levels, own_probability
+from boundshift.report._evidence import MOST_LEVELS, RowDetails, own_probability
 from boundshift.rules import Floors, GMean, Rule, Sum
-from boundshift.streaming._read import check_names
 
-# What each model is called in full, and what trains it.
+if TYPE_CHECKING:
+    import pandas as pd
+
+Metrics = dict[str, str | float]
+"""A method by name, with its metrics and its threshold."""
+
+
+class Model(NamedTuple):
+    """What a model is called in full, what trains it, and how long that takes beside others."""
+
+    title: str
+    estimator: ClassifierMixin
+    duration: int
+
+
 _MODELS = {
-    "logistic": ("logistic regression", LogisticRegression(max_iter=1000)),
-    "svm": ("support vector machine", SVC()),
-    "forest": ("random forest", RandomForestClassifier()),
-    "boosting": ("gradient boosting", HistGradientBoostingClassifier()),
-    "mlp": ("neural network", MLPClassifier(early_stopping=True, n_iter_no_change=20)),
+    "logistic": Model("logistic regression", LogisticRegression(max_iter=1000), 1),
+    "svm": Model("support vector machine", SVC(), 10),
+    "forest": Model("random forest", RandomForestClassifier(), 6),
+    "boosting": Model("gradient boosting", HistGradientBoostingClassifier(), 4),
+    "mlp": Model("neural network", MLPClassifier(early_stopping=True, n_iter_no_change=20), 4),
 }
+DEFAULT_MODELS = "logistic,forest,boosting"
 _MOST_CATEGORIES = 30
-_TEST_SHARE = 0.3
-_FEW = 50
-_LEAST_IDS = 10
+TEST_SHARE = 0.3
+_MANY_ROWS = 5_000  # from here on, several processors are faster than one
 
 
 @dataclass(frozen=True, eq=False)
 class FittedTable:
     """A model learned from a table, and what is known of it."""
 
+    prepared: PreparedTable
     model: BoundShiftClassifier
     name: str  # what the model is called
     certificate: Certificate  # of the test rows
-    columns: Columns
-    target: str
-    comparison: list[dict[str, Any]]  # methods and metrics on the test rows, ours first
+    comparison: list[Metrics]  # methods on the test rows, ours first
     deciding: ScoreSample  # scores of the rows that chose the boundary
     judged: tuple[NDArray[Any], FloatArray]  # labels and scores of the test rows
     details: RowDetails  # of the same rows in the same order: probabilities, groups, ids
     interval: tuple[float, float] | None  # bootstrap interval of the threshold; None: many rows
-    notes: tuple[str, ...]  # what the user should know about the table
-    counted: str  # which rows are left out or are copies, and how the model was chosen
-    models: list[dict[str, Any]]  # those tried, the chosen one first
-    cluster: str | None = None  # column of ids whose rows stay together, bounded as clusters
+    importance: dict[str, Importance]  # of each feature, by the goal, on the test rows
+    remarks: tuple[str, ...]  # what the page says of rows and of the choice of the model
+    models: list[Metrics]  # those tried, the chosen one first
 
     @property
     def boundary(self) -> Boundary:
         return self.model.boundary_
 
     @property
-    def labels(self) -> tuple[Any, Any]:
-        return self.boundary.labels
+    def columns(self) -> Columns:
+        return self.prepared.columns
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know about the table and the model."""
+        return *self.prepared.notes, *self.remarks
 
 
 def fit_table(
-    frame: Any,
+    frame: pd.DataFrame,
     target: str,
     *,
-    positive: str | None = None,
-    ignore: Sequence[str] = (),
     model: str = "logistic",
     curve: str | ErrorCurve | None = None,
     rule: str | Rule | None = None,
     confidence: float = 0.95,
     seed: int = 0,
-    roles: Mapping[str, str] | None = None,
-    by: Sequence[str] = (),
-    cluster: str | None = None,
+    **preparation: Any,
+) -> FittedTable:
+    """Prepare a table with the arguments of `prepare_table`, and train on it."""
+    symmetric = choose_claims(curve, rule)[1].symmetric
+    prepared = prepare_table(frame, target, symmetric=symmetric, **preparation)
+    return train_table(
+        prepared, model=model, curve=curve, rule=rule, confidence=confidence, seed=seed
+    )
+
+
+def train_table(
+    prepared: PreparedTable,
+    *,
+    model: str = DEFAULT_MODELS,
+    curve: str | ErrorCurve | None = None,
+    rule: str | Rule | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
     progress: Show = lambda what, done, total: None,
 ) -> FittedTable:
-    """Prepare, split, train, shift, certify and compare.
+    """Split, train, choose, shift, certify and compare.
 
     Three rows in ten, of each class, are set aside first; they decide nothing and certify the
     result. Scores of rows left out of training decide, as in cross-validation; of several models
     these scores choose the one with the least loss of the rule, before the test rows are looked at.
-    Where ids repeat, rows of one id stay together in every split, and rates that are bounded are
+    If ids repeat, rows of one id stay together in every split, and rates that are bounded are
     averages over ids.
-
-    Arguments are the options of ``boundshift fit``; `frame` is a pandas DataFrame with gaps and
-    categories as they are.
     """
-    frame = frame.rename(columns=str)
-    check_names("The table", list(frame.columns), [target, *by])
-    frame, said = drop_labels(frame, target, ignore)
     claims, chosen = choose_claims(curve, rule)
-    kept, y, labels = read_target(frame, target, positive, symmetric=chosen.symmetric)
-    unlabelled = len(frame) - len(kept)
-    roles = dict(roles or {})
-    if cluster not in (None, "none"):
-        roles.setdefault(str(cluster), "--cluster")
-    columns = choose_columns(frame, target, roles)
-    kept, y, ids, cluster, grouped = _find_clusters(kept, y, columns, cluster)
-    said += grouped
-    if ids is not None and is_guaranteed(claims, chosen) and not counts_groups(claims, chosen):
+    remarks = list(prepared.remarks)
+    is_split = is_guaranteed(claims, chosen) and not counts_groups(claims, chosen)
+    if prepared.ids is not None and is_split:
         curve = Empirical()
-        said.append(
+        remarks.append(
             "Floors are estimates here, not promises: where ids repeat, only recall and "
             "specificity can be promised, by the default curve and confidence."
         )
-    groups = {name: check_levels(name, with_gaps(kept[name])) for name in by}
-    X = as_features(kept, columns)
-    together, repeated = find_copies(X, y) if ids is None else (ids, [])
-    said += repeated
-    learn, judge = split_rows(y, seed, together)
-    X_judge = X.iloc[judge]
-    named = np.array(labels)[y]
-
-    tried: dict[str, BoundShiftClassifier] = {}
-    names = _models(model)
-    for name, estimator in names.items():
-        progress(f"train: {name}", 0, 1)
-        tried[name] = BoundShiftClassifier(
-            with_preparation(estimator, columns),
-            curve=curve,
-            rule=rule,
-            cv=5 if ids is None else StratifiedGroupKFold(5),
-            pos_label=labels[1],
-            random_state=seed,
-            chosen_among=len(names),
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            of = {} if ids is None else {"groups": ids[learn]}
-            tried[name].fit(X.iloc[learn], named[learn], **of)
-        progress(f"train: {name}", 1, 1)
-    best = min(tried, key=lambda name: _loss(tried[name]))
-    shifted = tried[best]
-    boundary = tried[best].boundary_
-    scores = shifted.positive_scores(X_judge)
+    split = split_rows(prepared.y, seed, prepared.together)
+    tried = _train_models(prepared.take(split.learn), model, curve, rule, seed, progress)
+    names = sorted(tried, key=lambda name: _loss(tried[name]))
+    shifted = tried[names[0]]
     decided = shifted.deciding_sample_
-    deciding = ScoreSample.from_rows(decided.y == labels[1], decided.scores, boundary.labels)
-
-    models = []
-    for name in sorted(tried, key=lambda name: name != best):
-        flagged = tried[name].predict(X_judge) == labels[1]
-        row = _compare(name, y[judge], flagged, tried[name].threshold_)
-        models.append(row | {"loss": _loss(tried[name])})
-    if len(models) > 1:
-        others = ", ".join(str(row["method"]) for row in models[1:])
-        said.append(
-            f"The {best} was chosen among {len(tried)} models on the training rows; the "
-            f"test rows had no part in that. The others: {others}."
+    positive = prepared.labels[1]
+    deciding = ScoreSample.from_rows(decided.y == positive, decided.scores, prepared.labels)
+    judge = prepared.take(split.judge)
+    if len(names) > 1:
+        remarks.append(
+            f"The {names[0]} was chosen among {len(names)} models on the training rows; the "
+            f"test rows had no part in that. The others: {', '.join(names[1:])}. --model trains "
+            "only the one that it names."
         )
     interval = None
-    if ids is None:
+    if prepared.ids is None:
         progress("resample the threshold", 0, 1)
-        interval = resampled_interval(deciding, curve, rule, boundary.scale)
+        interval = resampled_interval(deciding, curve, rule, shifted.boundary_.scale)
         progress("resample the threshold", 1, 1)
-    judged_ids = None if ids is None else ids[judge]
-    sizes = len(y) - int(y.sum()), int(y.sum())
+    scores = shifted.positive_scores(judge.X)
     return FittedTable(
+        prepared=prepared,
         model=shifted,
-        name=best,
-        certificate=certify(named[judge], scores, boundary, confidence, cluster=judged_ids),
-        columns=columns,
-        target=target,
+        name=names[0],
+        certificate=certify(
+            judge.y_labels, scores, shifted.boundary_, confidence, cluster=judge.ids
+        ),
         comparison=[
-            _compare(name, y[judge], scores > threshold, threshold)
+            _compare(name, judge.y, scores > threshold, threshold)
             for name, threshold in _other_thresholds(shifted, deciding).items()
         ],
         deciding=deciding,
-        judged=(named[judge], scores),
-        details=RowDetails(
-            own_probability(shifted, X_judge),
-            {name: values[judge] for name, values in groups.items()}
-            or _few_categories(X_judge[columns.categories]),
-            cluster=judged_ids,
-        ),
+        judged=(judge.y_labels, scores),
+        details=_describe_rows(judge, shifted),
         interval=interval,
-        notes=(
-            *positive_note(positive, labels, sizes),
-            *_notes(unlabelled, target, sizes, columns),
-            *said,
+        importance=measure_importance(
+            shifted, judge.X, judge.y == 1, clusters=judge.ids, progress=progress
         ),
-        counted=" ".join(said),
-        models=models,
-        cluster=cluster,
+        remarks=tuple(remarks),
+        models=[_compare_model(name, tried[name], judge) for name in names],
     )
 
 
-def _find_clusters(
-    kept: Any, y: IntArray, columns: Columns, asked: str | None
-) -> tuple[Any, IntArray, IntArray | None, str | None, list[str]]:
-    """Return rows and classes, the first row of each row's id, the column of ids, and notes.
+def _describe_rows(judge: PreparedTable, model: BoundShiftClassifier) -> RowDetails:
+    """Return the model's own probabilities, the groups and the ids of rows."""
+    groups = judge.groups or _few_categories(judge.X[judge.columns.categories])
+    return RowDetails(own_probability(model, judge.X), groups, cluster=judge.ids)
 
-    None, None where rows are independent. Rows without an id are left out: they may be of anyone,
-    in training or in the test. Where a column may be one of ids, they are rows of their own.
-    """
-    found, is_sure = find_cluster(kept, columns)
-    is_sure |= asked is not None
-    name = found if asked in (None, "none") else asked
-    if name is None:
-        return kept, y, None, None, []
-    doubt = (
-        f"Rows of one '{name}' are taken as independent. If they are not, the bounds do not hold "
-        "for new ones."
-    )
-    if asked == "none":
-        return kept, y, None, None, [doubt]
-    notes = []
-    cells = with_gaps(kept[name])
-    gaps = cells.isna().to_numpy()
-    if is_sure and gaps.any():
-        notes.append(f"Rows without '{name}' may be of anyone and are left out: {gaps.sum():,}.")
-        kept = kept[~gaps]
-        y = y[~gaps]
-        cells = cells[~gaps]
-        gaps = gaps[~gaps]
-    texts = [
-        f"row {i}" if gap else f"id {' '.join(str(cell).split()).casefold()}"
-        for i, (cell, gap) in enumerate(zip(cells, gaps, strict=True))
-    ]
-    _, first, place = np.unique(texts, return_index=True, return_inverse=True)
-    ids = first[place]
-    fewest = min(len(np.unique(ids[y == label])) for label in (0, 1))
-    if fewest < _LEAST_IDS and not is_sure:
-        return kept, y, None, None, [doubt]
-    if fewest < _LEAST_IDS:
-        raise InvalidInputError(
-            f"Each class needs rows of at least {_LEAST_IDS} different '{name}', to learn from and "
-            f"to be judged on, got {fewest}. Collect more. If rows of one are independent all the "
-            "same, use --cluster none."
+
+def _train_models(
+    learn: PreparedTable,
+    model: str,
+    curve: str | ErrorCurve | None,
+    rule: str | Rule | None,
+    seed: int,
+    progress: Show,
+) -> dict[str, BoundShiftClassifier]:
+    """Train each model, by what it is called in full."""
+    asked = read_models(model)
+    total = sum(_MODELS[name].duration for name in asked)
+    what = f"train {len(asked)} models" if len(asked) > 1 else f"train: {_MODELS[model].title}"
+    done = 0
+    tried = {}
+    for name in asked:
+        progress(what, done, total)
+        estimator = clone(_MODELS[name].estimator)
+        if len(learn.y) > _MANY_ROWS and "n_jobs" in estimator.get_params():
+            estimator.set_params(n_jobs=-1)
+        shifted = BoundShiftClassifier(
+            with_preparation(estimator, learn.columns),
+            curve=curve,
+            rule=rule,
+            cv=5 if learn.ids is None else StratifiedGroupKFold(5),
+            pos_label=learn.labels[1],
+            random_state=seed,
+            chosen_among=len(asked),
         )
-    learned = ""
-    if columns[name].spelling is not None:
-        learned = f" The model learns from '{name}', too; --drop '{name}' leaves it out."
-    notes.append(
-        f"'{name}' repeats ({len(ids):,} rows of {len(first):,})"
-        f"{'' if is_sure else ', and may name people or cases'}: rows of one stay together, and "
-        "error rates that are bounded are averages over them, each counting once. --cluster none "
-        f"takes the rows as independent.{learned}"
-    )
-    return kept, y, ids, name, notes
+        groups = {} if learn.ids is None else {"groups": learn.ids}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            tried[_MODELS[name].title] = shifted.fit(learn.X, learn.y_labels, **groups)
+        done += _MODELS[name].duration
+    progress(what, total, total)
+    return tried
 
 
-def _models(names: str) -> dict[str, Any]:
-    """Return models by what they are called in full."""
-    asked = [name.strip() for name in names.split(",")]
+def read_models(names: str) -> list[str]:
+    """Return the models of the option `--model`, or raise."""
+    asked = list(dict.fromkeys(name.strip() for name in names.split(",")))
     for name in asked:
         if name not in _MODELS:
             raise InvalidInputError(
@@ -274,7 +241,7 @@ def _models(names: str) -> dict[str, Any]:
                 f"'{name}'. For a model of your own, give its scores to `boundshift threshold`, or "
                 "wrap it in Python."
             )
-    return dict(_MODELS[name] for name in asked)
+    return asked
 
 
 def _loss(model: BoundShiftClassifier) -> float:
@@ -284,6 +251,11 @@ def _loss(model: BoundShiftClassifier) -> float:
     if isinstance(rule, Floors) and list(rule.asked) == ["flagged"]:
         return boundary.wrong[1] / boundary.n_samples[1]
     return boundary.loss
+
+
+def _compare_model(name: str, model: BoundShiftClassifier, judge: PreparedTable) -> Metrics:
+    flagged = model.predict(judge.X) == judge.labels[1]
+    return _compare(name, judge.y, flagged, model.threshold_) | {"loss": _loss(model)}
 
 
 def _other_thresholds(model: BoundShiftClassifier, deciding: ScoreSample) -> dict[str, float]:
@@ -297,54 +269,27 @@ def _other_thresholds(model: BoundShiftClassifier, deciding: ScoreSample) -> dic
     }
 
 
-def _compare(method: str, y: IntArray, flagged: Any, threshold: float) -> dict[str, Any]:
+def _compare(method: str, y: IntArray, flagged: BoolArray, threshold: float) -> Metrics:
     metrics = binary_metrics(y == 1, flagged, pos_label=True)
     return {"method": method} | {n: metrics[n] for n in METRICS_COMPARED} | {"threshold": threshold}
 
 
-def _few_categories(words: Any) -> dict[str, NDArray[Any]]:
+def _few_categories(words: pd.DataFrame) -> dict[str, NDArray[Any]]:
     found = {name: np.asarray(words[name], dtype=object) for name in words}
     return {name: v for name, v in found.items() if len(set(map(str, v))) <= MOST_LEVELS}
 
 
-def _notes(unlabelled: int, target: str, sizes: tuple[int, int], columns: Columns) -> Iterator[str]:
-    if unlabelled:
-        yield f"{unlabelled} rows without a value of '{target}' are left out."
-    for name, why in columns.left_out.items():
-        yield f"Column '{name}' is left out: {why.value}."
-    for name in columns.numbers:
-        if columns[name].spelling != Spelling():
-            yield f"Column '{name}' is read as numbers: {columns[name].why}."
-    if min(sizes) < _FEW:
-        yield f"The rarer class has only {min(sizes)} rows, so little can be certified about it."
+class Split(NamedTuple):
+    """Rows to learn from, and rows to be judged on."""
+
+    learn: IntArray
+    judge: IntArray
 
 
-def find_copies(X: Any, y: IntArray) -> tuple[IntArray, list[str]]:
-    """Return the first row with the features of each row, and a note on copies.
-
-    Where most rows that share their features differ in their labels, the features take few
-    values: such rows are not copies, and each stands for itself.
-    """
-    same = X.groupby(list(X.columns), dropna=False, sort=False).ngroup().to_numpy()
-    _, first, group, sizes = np.unique(
-        same, return_index=True, return_inverse=True, return_counts=True
-    )
-    positive = np.bincount(group, weights=y)
-    mixed = (positive > 0) & (positive < sizes)
-    n = len(y) - len(first)
-    if n == 0 or sizes[mixed].sum() > sizes[(sizes > 1) & ~mixed].sum():
-        return np.arange(len(y)), []
-    rows = "1 row has" if n == 1 else f"{n:,} rows have"
-    return first[group], [
-        f"{rows} the same features as an earlier row and stay on its side of the split. If they "
-        "are copies of it, bounds count one case several times: remove them."
-    ]
-
-
-def split_rows(y: IntArray, seed: int, together: IntArray) -> tuple[IntArray, IntArray]:
+def split_rows(y: IntArray, seed: int, together: IntArray) -> Split:
     """Return training and test rows, stratified; a row goes where the first of its own goes."""
     rows = np.arange(len(y))
-    drawn = train_test_split(rows, test_size=_TEST_SHARE, stratify=y, random_state=seed)
+    drawn = train_test_split(rows, test_size=TEST_SHARE, stratify=y, random_state=seed)
     is_test = np.isin(together, drawn[1])
     rows = np.concatenate(drawn)
     train = rows[~is_test[rows]]
@@ -355,10 +300,10 @@ def split_rows(y: IntArray, seed: int, together: IntArray) -> tuple[IntArray, In
             f"{len(np.unique(together))} of {len(y)} rows differ in their features or ids. Collect "
             "other rows, or use another --seed."
         )
-    return train, test
+    return Split(train, test)
 
 
-def with_preparation(model: Any, columns: Columns) -> Pipeline:
+def with_preparation(model: ClassifierMixin, columns: Columns) -> Pipeline:
     """Return an untrained model behind its preparation.
 
     A missing number becomes the median, and an indicator column says so; a missing category is a

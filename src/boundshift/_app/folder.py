@@ -35,14 +35,17 @@ FILES = (
 ZONE_FILE = "zone.json"
 """What it holds beside them where an unsure zone was asked for."""
 
+Facts = dict[str, Any]
+"""What a report says, as plain values."""
+
 _OURS = ("score", "probability", "prediction")
 _FORMAT = "boundshift.columns"
-_VERSION = 4
+_VERSION = 5
 
 
 def write_folder(
     fitted: FittedTable,
-    facts: Mapping[str, Any],
+    facts: Facts,
     out: str | Path,
     *,
     force: bool = False,
@@ -120,7 +123,8 @@ def _columns_json(fitted: FittedTable) -> str:
             known = {"why": column.why, "missing": column.missing, "seen": column.seen}
             columns[name] = asdict(column.spelling) | known
     facts = {"format": _FORMAT, "version": _VERSION, "columns": columns}
-    facts |= {"target": fitted.target, "cluster": fitted.cluster}
+    prepared = fitted.prepared
+    facts |= {"target": prepared.target, "cluster": prepared.cluster, "rest": prepared.rest}
     left_out = {name: why.name.lower() for name, why in fitted.columns.left_out.items()}
     return json.dumps(facts | {"left_out": left_out}, indent=1, ensure_ascii=False)
 
@@ -132,6 +136,7 @@ class Folder(NamedTuple):
     columns: Columns
     target: str
     cluster: str | None = None
+    rest: tuple[str, ...] = ()
 
 
 def read_folder(folder: Path) -> Folder:
@@ -145,7 +150,7 @@ def read_folder(folder: Path) -> Folder:
     columns = Columns()
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
-        check_format(facts, _FORMAT, _VERSION, ("columns", "left_out", "target"))
+        check_format(facts, _FORMAT, _VERSION, ("columns", "left_out", "target", "cluster", "rest"))
         for name, stored in facts["columns"].items():
             why, missing, seen = (stored.pop(key) for key in ("why", "missing", "seen"))
             columns[name] = Column(Spelling(**stored), why, missing, tuple(seen))
@@ -161,7 +166,7 @@ def read_folder(folder: Path) -> Folder:
             f"model.skops of '{folder}' must hold the fitted classifier of `boundshift fit`, got "
             f"{type(model).__name__}. Run the fit again."
         )
-    return Folder(model, columns, facts["target"], facts.get("cluster"))
+    return Folder(model, columns, facts["target"], facts["cluster"], tuple(facts["rest"]))
 
 
 def report_facts(
@@ -170,7 +175,7 @@ def report_facts(
     names: Mapping[str, Any] | None = None,
     *,
     zone: Zone | None = None,
-) -> dict[str, Any]:
+) -> Facts:
     """Return the facts of the report of a fit.
 
     `out` is the folder that will hold the model, for the lines that show how to use it; `names`
@@ -180,6 +185,8 @@ def report_facts(
     from boundshift.report import ColumnUse, collect_facts
 
     known = fitted.columns
+    target = fitted.prepared.target
+    suspicions = {suspect.column: suspect.evidence for suspect in fitted.prepared.suspects}
     predict = f"boundshift predict {shlex.quote(str(out))} new.csv --out predictions.csv"
     facts = collect_facts(
         *fitted.deciding.to_rows(),
@@ -191,17 +198,25 @@ def report_facts(
         confidence=fitted.certificate.confidence,
         interval=fitted.interval,
         model=fitted.name,
-        **{"title": f"Predicting {fitted.target}", "target": fitted.target, **(names or {})},
+        **{"title": f"Predicting {target}", "target": target, **(names or {})},
         details=fitted.details,
         columns=[
-            ColumnUse(name, kind, known[name].missing, why, known[name].reason is None)
+            ColumnUse(
+                name,
+                kind,
+                known[name].missing,
+                why,
+                used=known[name].reason is None,
+                suspicion=suspicions.get(name, ""),
+                importance=fitted.importance.get(name),
+            )
             for name, kind, why in known.described()
         ],
         zone=zone,
         shell=f"{predict} --threshold {{threshold}}",
         top=f"{predict} --top {{top}}",
     )
-    note = f"{facts['verdict']['note']} {fitted.counted}".strip()
+    note = f"{facts['verdict']['note']} {' '.join(fitted.remarks)}".strip()
     return facts | {"verdict": facts["verdict"] | {"note": note}}
 
 

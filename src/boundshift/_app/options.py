@@ -1,12 +1,16 @@
-"""The options of the commands, each described once, and those that several commands share."""
+"""The options of the commands, each declared once, and what they mean together."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
+from typer.models import OptionInfo
 
 from boundshift import curves, rules
 from boundshift.exceptions import InvalidInputError
@@ -17,109 +21,266 @@ if TYPE_CHECKING:
 
 CURVES = ", ".join(curves.NAMED)
 RULES = ", ".join(rules.NAMED)
-_FILE = "CSV, TSV (also .gz), Parquet or Excel; - reads a pipe."
-HELP = {
-    "file": _FILE,
-    "files": _FILE,
-    "folder": "What `boundshift fit` wrote; for monitor also a JSON file with a certificate.",
-    "name": "One of them; none lists all.",
-    # Columns
-    "score": "Column of scores, higher for the positive class; monitor can score by the fit.",
-    "label": "Column of labels; certify and monitor have the target of the fit.",
-    "target": "Column to be predicted.",
-    "positive": "Label of the positive class. Default: the greater of 0 and 1, -1 and 1, false and "
-    "true; of any other two the rarer.",
-    "ignore": "Label whose rows are left out, such as unknown; may be repeated.",
-    "numeric": "Column of numbers, whatever it looks like; may be repeated.",
-    "category": "Column of categories, such as codes; may be repeated.",
-    "drop": "Column not to learn from; may be repeated.",
-    "row_id": "Column that identifies rows; may be repeated.",
-    "by": "Column with few values, for the report's table of groups; may be repeated.",
-    "cluster": "Column of ids, such as the patient, where rows of one id resemble each other: they "
-    "stay together, and bounded rates are averages over ids. none: rows are independent. fit finds "
-    "it, certify and monitor use that of the fit; in threshold it needs --zone, in report --test.",
-    "cost_column": "Column of what is lost if the row is decided wrongly; with no rule or curve.",
-    "keep": "Column to carry over, as those left out of training always are; may be repeated.",
-    "when": "Column of dates: rows are counted in their order, a line a month.",
-    # How files are read
-    "encoding": "Encoding of text, such as cp1252. Default: UTF-8, UTF-16, cp1252 by trial.",
-    "sheet": "Sheet of an Excel file. Default: the only one with cells.",
-    "header_row": "Row of an Excel sheet that names the columns. Default: the first.",
-    # What scores are
-    "scores": "Whether the model has seen the rows.",
-    "own": "The model's own threshold, to compare with. Default: 0.5 if all scores lie from 0 to "
-    "1. Of other scores it is not known, and nothing is compared.",
-    # The goal
-    "curve": f"Claim on each class's error: {CURVES}. The last two are support as in the paper's "
-    "text and in its tables. Default: the rule's own, else blend.",
-    "rule": f"What to minimise, or of a metric to maximise: {RULES}. Default: g-mean.",
-    "metric": "Rule: the best value of a scikit-learn scorer, such as jaccard.",
-    "costs": "Rule: the least expected cost, as miss=20,alarm=1 or 1,20, false alarm first.",
-    "recall_floor": "Rule: find at least this share of the positive class, then do the best for "
-    "--then. Floors go together, and clopper-pearson promises them unless --curve says otherwise.",
-    "specificity_floor": "Rule: leave at least this share of the negative class alone.",
-    "precision_floor": "Rule: at least this share of flagged rows is positive.",
-    "npv_floor": "Rule: at least this share of rows not flagged is negative.",
-    "capacity": "Rule: flag as many as can be handled, 50/400 for 50 of every 400 rows or 2% of "
-    "them; in fit also 50 of the table's rows. All of it is used. For a list of exactly 50, use "
-    "predict --top 50.",
-    "then": "What is best where floors are met: g-mean, or another rule, recall or precision.",
-    "prevalence": "Share of the positive class where decisions will be made, if not that of the "
-    "rows: 0.001 for one in a thousand. For costs, F1 and the like, precision, NPV and capacity.",
-    "confidence": "Confidence of the certificate, and of the curve clopper-pearson.",
-    "zone": "Find an unsure zone, two limits between which a person should decide, by the largest "
-    "shares of the negative and of the positive class that may be decided wrongly, as 0.05,0.05.",
-    "predict zone": "Decide by the two limits in zone.json of the fit, or by those that "
-    "`boundshift threshold --zone … --json` found on rows that the model has not seen.",
-    "threshold": "Call rows with a score above this positive. Default: the boundary of the fit.",
-    "top": "Only this many rows: those with the highest scores, highest first.",
-    # The model
-    "model": "logistic, svm, forest, boosting, mlp; of several, with commas, the best.",
-    "seed": "Seed of everything random.",
-    "test": "Rows used for nothing else, with the same columns; they certify the verdict.",
-    "test_share": "Set this share of the rows apart as such a test.",
-    # What is written
-    "case_name": "What a row is, in the plural: customers, patients.",
-    "positive_name": "What the positive class is called: 'who churn', 'ill' or 'churners'.",
-    "negative_name": "What the negative class is called.",
-    "title": "Title of the page.",
-    "certify": "Add the certificate to the JSON.",
-    "exit_code": "Exit with 3 if there is an alarm.",
-    "out": "File or folder to write; of tables - is standard output.",
-    "as_json": "Print JSON for machines.",
-    "force": "Replace what is there, but never a file that is read or a link.",
-    "fit force": "Replace a folder that holds an earlier fit and nothing else.",
-}
-"""Help of every option by its parameter, or by command and parameter where they differ."""
-_RENAMED = {"row_id": "--id", "as_json": "--json"}
-_SHARES = ("_floor", "_share", "prevalence", "confidence")
+_T = TypeVar("_T")
 
 
-def argument(name: str) -> Any:
-    """Return an argument of a command, with its help."""
-    return typer.Argument(help=HELP[name], metavar=name.upper(), show_default=False)
+def pick(kind: type[_T], arguments: Mapping[str, object]) -> _T:
+    """Return a dataclass made of those arguments of a command that are its fields."""
+    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
+    return kind(**{name: arguments[name] for name in names})
 
 
-def option(
-    name: str,
-    command: str = "",
-    *,
-    advanced: bool = False,
-    least: float | None = None,
-    most: float | None = None,
-) -> Any:
-    """Return the option of a parameter, with its help; `command` if that has a help of its own."""
-    text = HELP[f"{command} {name}"] if command else HELP[name]
-    how: dict[str, Any] = {"help": text, "min": least, "max": most}
-    if text.startswith(("Column", "Label")):
-        how["metavar"] = text.split()[0].upper()
-    if name.endswith(_SHARES):
-        how |= {"parser": read_share, "metavar": "SHARE"}
-    if name in ("threshold", "own"):
-        how |= {"parser": read_score, "metavar": "NUMBER"}
-    if advanced:
-        how["rich_help_panel"] = "Advanced"
-    return typer.Option(_RENAMED.get(name, f"--{name.replace('_', '-')}"), **how)
+def read_number(text: str) -> float:
+    """Return a finite number written as 0.9, 0,9 or 90%; raise ValueError if it is none."""
+    number = float(text.strip().removesuffix("%").replace(",", "."))
+    if not math.isfinite(number):
+        raise ValueError(text)
+    return number / 100 if "%" in text else number
+
+
+def read_score(text: str | float) -> float:
+    """Return a finite number of the command line, such as a threshold."""
+    try:
+        return read_number(str(text))
+    except ValueError:
+        raise typer.BadParameter(f"it must be a finite number, got '{text}'. Use 0.5.") from None
+
+
+def read_seed(text: str | int) -> int:
+    """Return a seed of NumPy's generators."""
+    if not str(text).isdecimal() or int(text) >= 2**32:
+        raise typer.BadParameter(f"it must be a whole number below 2**32, got '{text}'. Use 0.")
+    return int(text)
+
+
+def read_share(text: str | float) -> float:
+    """Return a share of the command line: 0.9, 90% or, as a whole number above 1, 90."""
+    try:
+        share = read_number(str(text))
+    except ValueError:
+        raise typer.BadParameter(f"it must be a share, got '{text}'. Use 0.9 or 90%.") from None
+    if share <= 1 or "%" in str(text):
+        return share
+    if share > 100 or not share.is_integer():
+        raise typer.BadParameter(
+            f"it must be a share from 0 to 1 or a percentage, got '{text}'. Use 0.9, or write "
+            f"{share:g}% if that is what you mean."
+        )
+    return share / 100
+
+
+# --- Options, each declared once ------------------------------------------------------------------
+
+
+def _declare(group: str | None = None, metavar: str | None = None) -> Callable[..., OptionInfo]:
+    """Return what declares the options of a group, and of a kind of value."""
+    return partial(typer.Option, rich_help_panel=group, metavar=metavar)
+
+
+_main = _declare()
+_flag = _declare(metavar=" ")
+_column = _declare("Columns", "COLUMN")
+_main_column = _declare(metavar="COLUMN")
+_goal = _declare("Goal")
+_goal_share = partial(_declare("Goal", "SHARE"), parser=read_share)
+_report = _declare("Report", "TEXT")
+_reading = _declare("Reading the file")
+
+_KINDS = "CSV, TSV (also .gz), Parquet or Excel; - is a pipe."
+File = Annotated[Path, typer.Argument(help=_KINDS, metavar="FILE")]
+Files = Annotated[
+    list[Path], typer.Argument(help=f"{_KINDS} Several are one table.", metavar="FILES")
+]
+Folder = Annotated[
+    Path, typer.Argument(help="Folder that `boundshift fit` wrote.", metavar="FOLDER")
+]
+FolderOrThreshold = Annotated[
+    Path,
+    typer.Argument(
+        help="Folder of `boundshift fit`, or file that `boundshift threshold --json` printed.",
+        metavar="FOLDER",
+    ),
+]
+Name = Annotated[
+    str | None,
+    typer.Argument(help="One of them; none lists all.", metavar="NAME", show_default=False),
+]
+
+# What every command needs
+Target = Annotated[str, _main_column(help="Column to be predicted.")]
+TargetOfScores = Annotated[str, _main_column("--target", "--label", help="Column of labels.")]
+Score = Annotated[str, _main_column(help="Column of scores, higher for the positive class.")]
+Label = Annotated[str, _main_column(help="Column of labels.")]
+ScoreIfAny = Annotated[
+    str | None, _main_column("--score", help="Column of scores, if there is one.")
+]
+ScoreOrModel = Annotated[
+    str | None, _main_column("--score", help="Column of scores. Default: the model's.")
+]
+LabelOrTarget = Annotated[
+    str | None, _main_column("--label", help="Column of labels. Default: the target of the fit.")
+]
+Positive = Annotated[
+    str | None,
+    _main(
+        metavar="LABEL",
+        help="Class to find, against all others. Default: the greater of two numbers, the rarer of "
+        "two words.",
+    ),
+]
+Scores = Annotated[
+    Literal["held-out", "out-of-fold", "training"], _main(help="Whether the model saw the rows.")
+]
+Own = Annotated[
+    float | None,
+    _main(
+        metavar="NUMBER",
+        parser=read_score,
+        help="The model's own threshold, to compare with. Default: 0.5 if all scores lie from 0 "
+        "to 1; of other scores nothing is compared.",
+    ),
+]
+Models = Annotated[
+    str,
+    _main(
+        "--model",
+        metavar="NAMES",
+        help="logistic, svm, forest, boosting, mlp; the best of several.",
+    ),
+]
+Seed = Annotated[int, _main(metavar="NUMBER", parser=read_seed, help="Seed of everything random.")]
+
+# The goal
+RecallFloor = Annotated[float | None, _goal_share(help="Find this share of the positive class.")]
+PrecisionFloor = Annotated[float | None, _goal_share(help="Be right in this share of the alarms.")]
+SpecificityFloor = Annotated[
+    float | None, _goal_share(help="Spare this share of the negative class.")
+]
+NpvFloor = Annotated[float | None, _goal_share(help="Be right in this share of rows not flagged.")]
+Capacity = Annotated[
+    str | None,
+    _goal(metavar="PART", help="Rows that can be handled: 50/400 or 2%."),
+]
+Then = Annotated[
+    str | None,
+    _goal(metavar="RULE", help="What is best if floors are met."),
+]
+Costs = Annotated[str | None, _goal(metavar="PAIR", help="Least cost, as miss=20,alarm=1.")]
+CostColumn = Annotated[
+    str | None, _goal(metavar="COLUMN", help="Least sum of these costs of wrong rows.")
+]
+RuleName = Annotated[
+    str | None, _goal("--rule", metavar="RULE", help=f"What to optimise: {RULES}.")
+]
+MetricName = Annotated[
+    str | None, _goal("--metric", metavar="NAME", help="Optimise a scikit-learn scorer.")
+]
+CurveName = Annotated[
+    str | None, _goal("--curve", metavar="NAME", help=f"Claim on each class's error: {CURVES}.")
+]
+Prevalence = Annotated[float | None, _goal_share(help="Share of positives where it is used.")]
+Confidence = Annotated[
+    float, _goal_share(help="Of guarantees; 0.95 by default.", show_default=False)
+]
+Zone = Annotated[
+    str | None,
+    _goal(
+        metavar="PAIR",
+        help="Two limits with a person between them: the largest error rates of the negative and "
+        "the positive class, as 0.05,0.05.",
+    ),
+]
+
+# Columns of a table
+Drop = Annotated[list[str] | None, _column(help="Do not learn from it.")]
+KeepSuspects = Annotated[
+    bool,
+    _declare("Columns", " ")("--keep-suspects", help="Learn from columns that look like leakage."),
+]
+Ignore = Annotated[
+    list[str] | None, _declare("Columns", "LABEL")(help="Leave out the rows of this label.")
+]
+Numeric = Annotated[list[str] | None, _column(help="Read as numbers, whatever it looks like.")]
+Category = Annotated[list[str] | None, _column(help="Read as categories, such as codes.")]
+RowId = Annotated[list[str] | None, _column("--id", help="It identifies rows.")]
+Cluster = Annotated[
+    str | None,
+    _column(help="Ids whose rows stay together; or none."),
+]
+ClusterOfScores = Annotated[
+    str | None,
+    _column(
+        "--cluster",
+        help="Ids, such as the patient's, over which bounds are averages; none if rows are "
+        "independent.",
+    ),
+]
+By = Annotated[list[str] | None, _column(help="Groups for the report's table of errors.")]
+Keep = Annotated[
+    list[str] | None,
+    _main_column(help="Carry it over, as columns left out of training always are."),
+]
+When = Annotated[
+    str | None, _main_column(help="Dates: rows are counted in their order, a line a month.")
+]
+
+# The report
+CaseName = Annotated[str | None, _report(help="What a row is, in the plural: customers.")]
+PositiveName = Annotated[str | None, _report(help="The positive class: 'who churn', 'ill'.")]
+NegativeName = Annotated[str | None, _report(help="The negative class.")]
+Title = Annotated[str | None, _report(help="Title of the page.")]
+Test = Annotated[
+    Path | None,
+    _main(metavar="FILE", help="Rows used for nothing else, with the same columns; they certify."),
+]
+TestShare = Annotated[
+    float | None,
+    _main(parser=read_share, metavar="SHARE", help="Set this share of the rows apart as a test."),
+]
+
+# Decisions
+Threshold = Annotated[
+    float | None,
+    _main(
+        metavar="NUMBER",
+        parser=read_score,
+        help="Call rows with a score above this positive. Default: the threshold of the fit.",
+    ),
+]
+Top = Annotated[
+    int | None,
+    _main(metavar="NUMBER", help="Only this many rows: those with the highest scores.", min=1),
+]
+ZoneFile = Annotated[
+    Path | None,
+    _main(
+        "--zone",
+        metavar="FILE",
+        help="Decide by two limits: zone.json of the fit, or what `boundshift threshold --zone … "
+        "--json` printed.",
+    ),
+]
+
+# Files
+Encoding = Annotated[
+    str | None, _reading(metavar="NAME", help="Of text, such as cp1252. Default: by trial.")
+]
+Sheet = Annotated[str | None, _reading(metavar="NAME", help="Of an Excel file with several.")]
+HeaderRow = Annotated[
+    int | None, _reading(metavar="NUMBER", help="Row of an Excel sheet with the names.")
+]
+OutFile = Annotated[
+    Path, _main("--out", metavar="FILE", help="File to write; of tables - is standard output.")
+]
+OutFolder = Annotated[Path, _main("--out", metavar="FOLDER", help="Folder to write.")]
+AsJson = Annotated[bool, _flag("--json", help="Print JSON for machines.")]
+Force = Annotated[
+    bool, _flag("--force", help="Replace what is there, but never a file that is read or a link.")
+]
+ForceFit = Annotated[bool, _flag("--force", help="Replace a folder that holds an earlier fit.")]
+
+
+# --- Options that belong together -----------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -133,7 +294,7 @@ class Called:
 
     def names(self) -> dict[str, Any]:
         """Return the names as a report takes them."""
-        return {name: said for name, said in vars(self).items() if said is not None}
+        return {key: name for key, name in vars(self).items() if name is not None}
 
 
 @dataclass(frozen=True)
@@ -157,38 +318,6 @@ class Roles:
                         "Leave one out."
                     )
         return roles
-
-
-def read_number(text: str) -> float:
-    """Return a finite number written as 0.9, 0,9 or 90%; raise ValueError if it is none."""
-    number = float(text.strip().removesuffix("%").replace(",", "."))
-    if not math.isfinite(number):
-        raise ValueError(text)
-    return number / 100 if "%" in text else number
-
-
-def read_score(text: str | float) -> float:
-    """Return a finite number of the command line, such as a threshold."""
-    try:
-        return read_number(str(text))
-    except ValueError:
-        raise typer.BadParameter(f"it must be a finite number, got '{text}'. Use 0.5.") from None
-
-
-def read_share(text: str | float) -> float:
-    """Return a share of the command line: 0.9, 90% or, as a whole number above 1, 90."""
-    try:
-        share = read_number(str(text))
-    except ValueError:
-        raise typer.BadParameter(f"it must be a share, got '{text}'. Use 0.9 or 90%.") from None
-    if share <= 1 or "%" in str(text):
-        return share
-    if share > 100 or not share.is_integer():
-        raise typer.BadParameter(
-            f"it must be a share from 0 to 1 or a percentage, got '{text}'. Use 0.9, or write "
-            f"{share:g}% if that is what you mean."
-        )
-    return share / 100
 
 
 def _read_pair(option: str, text: str, most: float, what: str) -> tuple[float, float]:

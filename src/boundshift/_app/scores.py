@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,18 +16,20 @@ from numpy.typing import NDArray
 
 from boundshift._app.cli import Show
 from boundshift._app.columns import SHARED, rank_id
-from boundshift._app.tables import label_values, order_classes, read_arrow
-from boundshift._boundary import decide, decide_by_row
+from boundshift._app.tables import label_values, order_classes, read_arrow, warn_of_unlabelled
+from boundshift._boundary import decide, decide_by_cluster, decide_by_row
 from boundshift._guarantees.certificate import Certificate, CertificateStatus, Origin
-from boundshift._guarantees.certify import certify_boundary
+from boundshift._guarantees.certify import certify, certify_boundary
 from boundshift._guarantees.interval import threshold_interval
 from boundshift._guarantees.zone import Zone, find_zone
-from boundshift._result.boundary import Boundary, warn_of
+from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample
+from boundshift._status import Status
 from boundshift._typing import BoolArray, FloatArray
+from boundshift._view import assume_own_threshold
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.rules import Rule
+from boundshift.rules import Cost, Floors, Rule
 from boundshift.streaming._read import arrow, as_labels
 from boundshift.streaming._scan import decide_source
 from boundshift.streaming._tables import (
@@ -85,8 +87,7 @@ class ScoreTable:
     symmetric: bool = True
     cost: str | None = None
     by: Sequence[str] = ()
-    independent: bool = False
-    cluster_with: str = "--zone"
+    cluster: str | None = None
     reading: Reading = AS_IT_IS
     progress: Show = lambda what, done, total: None
     labels: tuple[Any, Any] = field(init=False)
@@ -94,7 +95,7 @@ class ScoreTable:
 
     def __post_init__(self) -> None:
         self._numbers = [self.score, *([] if self.cost is None else [self.cost])]
-        self._named = [*self._numbers, self.label, *self.by]
+        self._named = [*self._numbers, self.label, *self.by, *self.id_columns]
         if len(set(self._named)) < len(self._named):
             raise InvalidInputError(
                 "Scores, labels and all else must be different columns, got "
@@ -125,7 +126,7 @@ class ScoreTable:
             with open_table(path, self.reading) as opened:
                 is_text = opened.format == "csv"
                 words = pa.dictionary(pa.int32(), pa.string()) if is_text else None
-                types = dict.fromkeys(self._id_columns(opened), pa.string() if is_text else None)
+                types = dict.fromkeys(self._possible_ids(opened), pa.string() if is_text else None)
                 types |= dict.fromkeys(self._named, words)
                 types |= dict.fromkeys(self._numbers, pa.float64())
                 parts.append(read_arrow(opened, types))
@@ -136,17 +137,19 @@ class ScoreTable:
         if pa.types.is_floating(labels.type):
             labels = pc.if_else(pc.is_nan(labels), None, labels)
         if lacking := labels.null_count:
-            raise InvalidInputError(
-                f"Every row must have a label, but column '{self.label}' lacks {lacking}. Drop "
-                "those rows."
-            )
+            warn_of_unlabelled(lacking, self.label)
+            table = table.filter(labels.is_valid())
+            labels = labels.drop_null()
         chunks = labels.dictionary_encode().unify_dictionaries().chunks
         codes = np.concatenate([np.from_dlpack(chunk.indices) for chunk in chunks])
         found = chunks[-1].dictionary.to_pylist()
         counts = np.bincount(codes, minlength=len(found)).tolist()
         is_positive = np.array(self._order(label_values(found) if are_text else found, counts))
         scores, *costs = (_numbers(table[name], name, opened.name) for name in self._numbers)
-        beside = {name: np.array(table[name].to_pylist(), dtype=object) for name in self.by}
+        beside = {
+            name: np.array(table[name].to_pylist(), dtype=object)
+            for name in (*self.by, *self.id_columns)
+        }
         beside |= zip(self._numbers[1:], costs, strict=True)
         return ScoreRows(is_positive[codes], scores, beside)
 
@@ -154,15 +157,20 @@ class ScoreTable:
         """Read the rows, and return why nothing can be certified on them; else nothing."""
         return self.doubt if len(self.rows.scores) else ""
 
-    def _id_columns(self, opened: OpenTable) -> list[str]:
+    @property
+    def id_columns(self) -> list[str]:
+        """The column of ids whose rows belong together, if there is one."""
+        return [] if self.cluster in (None, "none") else [str(self.cluster)]
+
+    def _possible_ids(self, opened: OpenTable) -> list[str]:
+        """Return other columns that may have ids that repeat, unless a user has settled it."""
         names = [name for name in opened.header if rank_id(name, sys.maxsize)]
-        return [name for name in names if name not in self._named and not self.independent]
+        return [name for name in names if name not in self._named and self.cluster is None]
 
     def _doubt_repeats(self, ids: Any, least: float) -> None:
         """Set the doubt, with a note, if at least this share of rows shares its id with others."""
         for name in ids.column_names:
-            how = least, f" with {self.cluster_with}"
-            self.doubt = self.doubt or doubt_repeats(name, ids[name], *how)
+            self.doubt = self.doubt or doubt_repeats(name, ids[name], least)
 
     def _order(self, values: list[Any], counts: list[int]) -> list[bool]:
         """Settle the two labels, and return which values are the positive one."""
@@ -188,22 +196,66 @@ class ScoreTable:
             costs = rows.beside[self.cost]
             found = decide_by_row(rows.is_positive, rows.scores, costs, scale="auto")
             boundary = replace(found, labels=self.labels)
-        elif sum(p.stat().st_size for p in map(Path, self.files) if p.is_file()) > _LARGE:
+        elif self._is_large():
             boundary = self._decide_in_passes(curve, rule)
+        elif self.id_columns and isinstance(rule, Floors):
+            return self._decide_by_cluster(rule, confidence)
         else:
-            rows = self.rows
-            boundary = decide(rows.sample(self.labels), curve, rule, "auto")
-        warn_of(boundary, stacklevel=3)
+            boundary = decide(self.rows.sample(self.labels), curve, rule, "auto")
         certificate = certify_boundary(boundary, confidence=confidence, origin=origin)
-        if self.doubt:
-            certificate = replace(certificate, status=CertificateStatus.NOMINAL, reason=self.doubt)
+        reason = self.doubt
+        if self.id_columns:
+            reason = (
+                f"The threshold was chosen on these rows, and rows of one '{self.cluster}' may be "
+                "alike; certify it on rows of other ids"
+            )
+        if reason:
+            certificate = replace(certificate, status=CertificateStatus.NOMINAL, reason=reason)
         return boundary, certificate
+
+    def _is_large(self) -> bool:
+        """Whether the files are read in passes."""
+        is_plain = self.cost is None and not self.id_columns
+        sizes = (path.stat().st_size for path in map(Path, self.files) if path.is_file())
+        return is_plain and sum(sizes) > _LARGE
+
+    def _clusters(self) -> Any:
+        """Return the ids of the rows, None if rows are independent."""
+        return self.rows.beside[str(self.cluster)] if self.id_columns else None
+
+    def _decide_by_cluster(self, rule: Floors, confidence: float) -> tuple[Boundary, Certificate]:
+        """Guarantee floors of recall and specificity, as averages over ids."""
+        rows = self.rows
+        clusters = self._clusters()
+        found = decide_by_cluster(
+            rows.is_positive,
+            rows.scores,
+            clusters,
+            replace(rule, confidence=confidence),
+            True,
+            "auto",
+        )
+        boundary = replace(found, labels=self.labels)
+        certificate = certify(
+            rows.is_positive,
+            rows.scores,
+            boundary.threshold,
+            confidence,
+            pos_label=True,
+            cluster=clusters,
+        )
+        reason = (
+            "The threshold was chosen on these rows; only the floors are guaranteed, as averages "
+            f"over '{self.cluster}'"
+        )
+        status = CertificateStatus.NOMINAL
+        return boundary, replace(certificate, labels=self.labels, status=status, reason=reason)
 
     def _decide_in_passes(
         self, curve: str | ErrorCurve | None, rule: str | Rule | None
     ) -> Boundary:
         with open_table(self.files[0], self.reading) as opened:
-            if names := self._id_columns(opened):
+            if names := self._possible_ids(opened):
                 first = next(read_batches(opened, dict.fromkeys(names)))
                 # Of many rows in any order, a few show only some of the repetitions.
                 self._doubt_repeats(arrow().Table.from_batches([first]), 0)
@@ -211,6 +263,11 @@ class ScoreTable:
         def order(counts: dict[Any, int]) -> tuple[Any, Any]:
             cells = list(counts)
             values = label_values(cells) if are_text(self.files) else cells
+            if len(cells) > 2:
+                raise InvalidInputError(
+                    "Files of more than 512 MB must hold two labels, each spelled in one way, got "
+                    f"{', '.join(map(repr, cells[:8]))}. Write one label for each class."
+                )
             is_positive = self._order(values, list(counts.values()))
             return cells[is_positive.index(False)], cells[is_positive.index(True)]
 
@@ -219,15 +276,86 @@ class ScoreTable:
         boundary = decide_source(source, curve, rule, order, "auto", self.progress)
         return replace(boundary, labels=self.labels)
 
-    def find_zone(
-        self, errors: tuple[float, float], confidence: float, cluster: str | None = None
-    ) -> Zone:
+    def compare_rates(self, boundary: Boundary, own: float | None) -> list[Rates]:
+        """Return the rates of a threshold, and of the model's own one if it is known.
+
+        The model's own threshold is 0.5 if all scores lie from 0 to 1, and else not known.
+        """
+        rates = [_rates_at(boundary.threshold, boundary.wrong, boundary)]
+        if self._is_large():
+            if own is not None:
+                raise InvalidInputError(
+                    "--own must go with files of up to 512 MB, got more, which are read in passes. "
+                    "Leave it out."
+                )
+            return rates
+        sample = self.rows.sample(self.labels)
+        own = assume_own_threshold(sample) if own is None else own
+        if own is not None:
+            flagged, missed = sample.count_wrong(np.asarray(own))
+            rates.append(_rates_at(own, (int(flagged), int(missed)), boundary))
+        return rates
+
+    def find_zone(self, errors: tuple[float, float], confidence: float) -> Zone:
         """Find the unsure zone, of clusters if a column has their ids."""
         rows = self.rows
-        ids = None if cluster is None else rows.beside[cluster]
-        how: dict[str, Any] = {"scale": "auto", "cluster": ids, "pos_label": True}
-        found = find_zone(rows.is_positive, rows.scores, errors, confidence, **how)
+        found = find_zone(
+            rows.is_positive,
+            rows.scores,
+            errors,
+            confidence,
+            scale="auto",
+            cluster=self._clusters(),
+            pos_label=True,
+        )
         return replace(found, labels=self.labels, reason=self.doubt or found.reason)
+
+
+class Rates(NamedTuple):
+    """What a threshold does on the rows that chose one; None if it is not defined."""
+
+    threshold: float
+    recall: float | None
+    precision: float | None
+    flagged_per_1000: float
+    cost_per_1000: float | None
+
+
+def _rates_at(threshold: float, wrong: tuple[int, int], boundary: Boundary) -> Rates:
+    """Return the rates of a threshold by its counts of wrong rows."""
+    negative, positive = boundary.n_samples
+    flagged_wrongly, missed = wrong
+    found = positive - missed
+    flagged = found + flagged_wrongly
+    rule = boundary.rule
+    cost = None
+    if isinstance(rule, Cost) and not boundary.by_row and negative and positive:
+        share = positive / (negative + positive) if rule.prevalence is None else rule.prevalence
+        errors = np.asarray(flagged_wrongly / negative), np.asarray(missed / positive)
+        cost = 1000 * float(rule.measure(*errors, share))
+    return Rates(
+        threshold=threshold,
+        recall=found / positive if positive else None,
+        precision=found / flagged if flagged else None,
+        flagged_per_1000=1000 * flagged / (negative + positive),
+        cost_per_1000=cost,
+    )
+
+
+def describe_goal(boundary: Boundary) -> str:
+    """Return the goal in words, and whether it is met."""
+    rule = boundary.rule
+    if boundary.by_row:
+        return "Goal: the least total cost of wrong decisions."
+    if not isinstance(rule, Floors):
+        direction = "greatest" if rule.maximised else "least"
+        return f"Goal: the {direction} {rule.title}."
+    wishes = []
+    for name, share in rule.asked.items():
+        what = "at most {} flagged" if name == "flagged" else f"a {name} of at least {{}}"
+        wishes.append(what.format(f"{100 * share:.4g}%"))
+    state = "missed" if boundary.status == Status.UNMET else "reached on these rows"
+    return f"Goal: {' and '.join(wishes)}. It is {'guaranteed' if boundary.guaranteed else state}."
 
 
 def _ends_of(path: Path) -> tuple[int, bytes, bytes]:
@@ -254,19 +382,63 @@ def _numbers(column: Any, name: str, where: str) -> FloatArray:
     return values
 
 
-def set_apart(is_positive: BoolArray, share: float, labels: tuple[Any, Any]) -> BoolArray:
-    """Return which rows are test rows, with the same share of each class."""
+class SplitScores(NamedTuple):
+    """Rows that choose a threshold, rows that judge it, and why nothing can be certified."""
+
+    deciding: ScoreRows
+    judging: ScoreRows
+    is_tested: bool
+    doubt: str
+
+
+def split_scores(
+    table: ScoreTable,
+    open_scores: Callable[..., ScoreTable],
+    test: Path | None,
+    test_share: float | None,
+) -> SplitScores:
+    """Return the rows of a table, and those of a test file or those that are set apart."""
+    rows = table.rows.ordered()
+    if test_share is not None:
+        clusters = rows.beside[str(table.cluster)] if table.id_columns else None
+        apart = set_apart(rows.is_positive, test_share, table.labels, clusters)
+        return SplitScores(rows.of(~apart), rows.of(apart), True, table.doubt)
+    if test is None:
+        return SplitScores(rows, rows, False, table.doubt)
+    positive = str(table.labels[1])
+    tested = open_scores([test], positive=positive)
+    judging = tested.rows.ordered()
+    # An id may repeat between the files, too.
+    both = open_scores([*table.files, test], positive=positive)
+    doubt = table.doubt or tested.doubt or both.find_doubt()
+    for name in table.id_columns:
+        check_apart(name, rows.beside[name], judging.beside[name])
+    return SplitScores(rows, judging, True, doubt)
+
+
+def set_apart(
+    is_positive: BoolArray,
+    share: float,
+    labels: tuple[Any, Any],
+    clusters: NDArray[Any] | None = None,
+) -> BoolArray:
+    """Return which rows are test rows: that share of each class, or of the ids."""
     random = np.random.default_rng(0)
     tests = np.zeros(len(is_positive), dtype=np.bool_)
+    if clusters is None:
+        for of_class in (~is_positive, is_positive):
+            members = np.flatnonzero(of_class)
+            tests[random.permutation(members)[: round(share * len(members))]] = True
+    else:
+        _, place = np.unique(clusters.astype(str), return_inverse=True)
+        n_ids = int(place.max()) + 1
+        tests = random.permutation(n_ids)[place] < round(share * n_ids)
     for label, of_class in zip(labels, (~is_positive, is_positive), strict=True):
-        members = np.flatnonzero(of_class)
-        n = round(share * len(members))
-        if not 0 < n < len(members):
+        if len(np.unique(tests[of_class])) < 2:
             raise InvalidInputError(
                 f"--test-share must leave rows of class {label} on both sides, got {share:g} of "
-                f"{len(members)} rows. Use 0.5, for example, or --test with a file."
+                f"{of_class.sum()} rows. Use 0.5, for example, or --test with a file."
             )
-        tests[random.permutation(members)[:n]] = True
     return tests
 
 
@@ -284,7 +456,7 @@ def resampled_interval(
     return threshold_interval(*rows, curve=curve, rule=rule, **how)
 
 
-def doubt_repeats(name: str, column: Any, least: float = SHARED, more: str = "") -> str:
+def doubt_repeats(name: str, column: Any, least: float = SHARED) -> str:
     """Say why nothing is certified if an Arrow column's ids repeat, with a note; else nothing.
 
     They repeat if at least this share of rows shares its id.
@@ -297,7 +469,7 @@ def doubt_repeats(name: str, column: Any, least: float = SHARED, more: str = "")
     warnings.warn(
         f"'{name}' repeats ({n:,} rows of {len(counts):,}). Rows of one are taken as independent; "
         "if they are not, the bounds do not hold. Nothing is certified. Use --cluster "
-        f"'{name}'{more}, or --cluster none if they are.",
+        f"'{name}', or --cluster none if they are.",
         BoundaryWarning,
         stacklevel=2,
     )

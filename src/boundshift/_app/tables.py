@@ -33,6 +33,7 @@ from boundshift.streaming._tables import (
 _ENDINGS = (".csv", ".tsv", ".parquet")
 _TRUTH = {"false": False, "true": True}
 _MOST_SHOWN = 8
+_MOST_LABELS = 50  # of one against the rest; a column with more is no column of classes
 _LEAST_ROWS = 10
 # What a float holds exactly; a number that is longer, or begins with 0, is a name.
 _WHOLE = re.compile(r"[+-]?(0|[1-9]\d{0,14})")
@@ -146,7 +147,24 @@ def label_values(texts: Sequence[str]) -> list[Any]:
     for pattern, kind in ((_WHOLE, int), (_NUMBER, float)):
         if all(pattern.fullmatch(text) for text in bare):
             return [kind(text) for text in bare]
-    return texts
+    return _merge_spellings(texts)
+
+
+def _merge_spellings(texts: Sequence[str]) -> list[str]:
+    """Return labels in which Yes, YES and yes are one, with a note."""
+    spellings: dict[str, list[str]] = {}
+    for text in dict.fromkeys(texts):
+        spellings.setdefault(" ".join(text.split()).casefold(), []).append(text)
+    chosen = {text: max(variants) for variants in spellings.values() for text in variants}
+    for variants in spellings.values():
+        if len(variants) > 1:
+            others = sorted(set(variants) - {max(variants)})
+            warnings.warn(
+                f"The labels {', '.join(map(repr, others))} are read as {max(variants)!r}.",
+                BoundaryWarning,
+                stacklevel=3,
+            )
+    return [chosen[text] for text in texts]
 
 
 def order_classes(
@@ -166,14 +184,24 @@ def order_classes(
     totals: Counter[Any] = Counter()
     for value, count in zip(values, counts, strict=True):
         totals[value] += count
+    if 2 < len(totals) <= _MOST_LABELS and positive is not None:
+        chosen = match_label(positive, totals, column)
+        others = [f"{label!r} ({n:,} rows)" for label, n in totals.items() if label != chosen]
+        warnings.warn(
+            f"The labels {', '.join(others)} are one class, 'not {chosen}'. To leave out the rows "
+            "of a label, use fit --ignore LABEL.",
+            BoundaryWarning,
+            stacklevel=2,
+        )
+        return f"not {chosen}", str(chosen)
     if len(totals) != 2:
         most = [f"{label!r} ({n:,} rows)" for label, n in totals.most_common(_MOST_SHOWN)]
         more = ", …" if len(totals) > _MOST_SHOWN else ""
         raise InvalidInputError(
             f"Two classes are needed, but column '{column}' holds {len(totals)}: "
-            f"{', '.join(most)}{more}. Spell each class in one way, drop the rows of a label such "
-            "as 'unknown' with `fit --ignore LABEL`, or give all classes but one the same label. "
-            "For one decision among many classes use BoundShiftClassifier in Python."
+            f"{', '.join(most)}{more}. Use --positive LABEL for one class against all others, or "
+            "drop the rows of a label such as 'unknown' with `fit --ignore LABEL`. For one "
+            "decision among many classes use BoundShiftClassifier in Python."
         )
     chosen = None if positive is None else match_label(positive, totals, column)
     low, high = order_labels(totals, chosen, counts=totals, symmetric=symmetric)
@@ -215,6 +243,16 @@ def positive_note(
     return [f"{said} Use --positive to choose."]
 
 
+def warn_of_unlabelled(n: int, column: str) -> None:
+    """Note that rows without a label are skipped."""
+    rows = "1 row" if n == 1 else f"{n:,} rows"
+    warnings.warn(
+        f"{rows} without a value of '{column}' {'is' if n == 1 else 'are'} left out.",
+        BoundaryWarning,
+        stacklevel=3,
+    )
+
+
 def drop_labels(frame: Any, target: str, ignore: Sequence[str]) -> tuple[Any, list[str]]:
     """Return a table without the rows of some labels, and how many those were."""
     notes = []
@@ -230,8 +268,10 @@ def drop_labels(frame: Any, target: str, ignore: Sequence[str]) -> tuple[Any, li
 
 def read_target(
     frame: Any, target: str, positive: str | None = None, *, symmetric: bool = True
-) -> tuple[Any, IntArray, tuple[Any, Any]]:
-    """Return the rows that have a label, their class as 0 or 1, and the labels.
+) -> tuple[Any, IntArray, tuple[Any, Any], tuple[str, ...]]:
+    """Return the rows that have a label, their class as 0 or 1, the labels, and those of the rest.
+
+    Of more than two labels, all but the positive one are one class, the rest.
 
     `positive` and `symmetric` are as in :func:`order_classes`.
     """
@@ -248,7 +288,8 @@ def read_target(
             f"rarer one of '{target}' has {rarer}. Collect more, or give scores of your own model "
             "to `boundshift threshold`."
         )
-    return frame[kept], y, ordered
+    rest = tuple(str(label) for label in known[0] if str(label) != str(ordered[1]))
+    return frame[kept], y, ordered, rest if len(rest) > 1 else ()
 
 
 def _read_labels(cells: Any) -> Any:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,23 +14,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boundshift._app.cli import print_json, print_line, print_notes, print_table
-from boundshift._app.columns import Spelling, as_features, rank_id, read_cells
-from boundshift._app.folder import Folder, predict_table, read_folder
+from boundshift._app.columns import rank_id
+from boundshift._app.folder import predict_table
+from boundshift._app.labelled import (
+    CERTIFICATE,
+    Decider,
+    read_dates,
+    read_decider,
+    read_labels,
+    read_scores,
+    skip_unlabelled,
+)
 from boundshift._app.ledger import Ledger, MonthCounts, TableHashes, hash_clusters, hash_texts
-from boundshift._app.scores import doubt_repeats
-from boundshift._app.tables import match_label, read_frame, with_gaps
-from boundshift._guarantees.certificate import Certificate, CertificateStatus
+from boundshift._app.tables import read_frame, with_gaps
+from boundshift._guarantees.certificate import Certificate
 from boundshift._guarantees.monitor import Monitor
-from boundshift._result.records import read_json
 from boundshift._typing import BoolArray, FloatArray
 from boundshift._words import at_most, percent
 from boundshift._writing import lock_file, write_whole
 from boundshift.exceptions import InvalidInputError
-from boundshift.streaming._read import arrow
 from boundshift.streaming._tables import AS_IT_IS, Reading, column_names
 
 _STATE = "monitor.json"
-_CERTIFICATE = "certificate.json"
 
 
 @dataclass
@@ -92,27 +96,16 @@ def watch_table(
     of risk.json is risk.monitor.json. The folder's model scores the rows unless a column does.
     Several calls at once wait for each other, after a call of `on_wait`.
     """
-    place = Path(place)
-    path = place / _CERTIFICATE if place.is_dir() else place
-    if not path.is_file():
-        raise InvalidInputError(
-            f"'{place}' must be a folder that `boundshift fit` wrote, with {_CERTIFICATE}, or a "
-            "JSON file with a certificate, and is not."
-        )
-    state = path.with_name(_STATE if path.name == _CERTIFICATE else f"{path.stem}.{_STATE}")
-    stored_certificate = read_json(path.read_bytes(), f"'{path}'")
-    certificate = Certificate.from_dict(stored_certificate)
-    folder = None
-    if place.is_dir():
-        folder = read_folder(place)
-        _check_of_model(certificate, folder, path)
-    roles = _choose_roles(place, folder, certificate, label, score, when, cluster)
-    table, notes = _read_table(place, source, roles, certificate, reading)
+    decider = read_decider(Path(place))
+    path = decider.path
+    state = path.with_name(_STATE if path.name == CERTIFICATE else f"{path.stem}.{_STATE}")
+    roles = _choose_roles(decider, label, score, when, cluster)
+    table, notes = _read_table(decider, source, roles, reading)
     digest = None
     if str(source) != "-":
         digest = hashlib.sha256(Path(source).read_bytes()).hexdigest()
     with lock_file(state, on_wait):
-        monitor, ledger = _read_state(state, stored_certificate, roles)
+        monitor, ledger = _read_state(state, decider, roles)
         if digest is not None and digest in ledger.files:
             note = f"'{source}' has been counted before and is not counted again."
             return Watched(monitor, state, [note], ledger.months)
@@ -123,38 +116,17 @@ def watch_table(
     return Watched(monitor, state, notes, ledger.months)
 
 
-def _check_of_model(certificate: Certificate, folder: Folder, path: Path) -> None:
-    """Raise unless a certificate is about the decisions of the folder's model."""
-    boundary = folder.model.boundary_
-    stated = certificate.threshold, certificate.labels
-    decided = boundary.threshold, tuple(boundary.labels)
-    if stated != decided:
-        raise InvalidInputError(
-            f"'{path}' must have the threshold and the labels of model.skops, {decided[0]!r} and "
-            f"{decided[1]!r}, got {stated[0]!r} and {stated[1]!r}. Nothing was counted. The file "
-            "was changed, or belongs to another model: restore it, or fit again."
-        )
-
-
 def _choose_roles(
-    place: Path,
-    folder: Folder | None,
-    certificate: Certificate,
+    decider: Decider,
     label: str | None,
     score: str | None,
     when: str | None,
     cluster: str | None,
 ) -> Roles:
     """Return the columns to be read, from the options and from the folder."""
-    if folder is not None:
-        label = label or folder.target
-        if certificate.n_clusters is not None:
-            cluster = cluster or folder.cluster
-    if label is None or (folder is None and score is None):
-        raise InvalidInputError(
-            f"'{place}' does not say where labels and scores are. Name their columns with --label "
-            "and --score."
-        )
+    label = decider.choose_label(label, score)
+    if decider.certificate.n_clusters is not None:
+        cluster = cluster or decider.cluster
     cluster = None if cluster == "none" else cluster
     if when is not None and cluster is not None:
         raise InvalidInputError(
@@ -165,21 +137,22 @@ def _choose_roles(
 
 
 def _read_table(
-    place: Path, source: str | Path, roles: Roles, certificate: Certificate, reading: Reading
+    decider: Decider, source: str | Path, roles: Roles, reading: Reading
 ) -> tuple[LabelledTable, list[str]]:
     """Return the labelled rows of a file, and notes on it."""
     keep = [name for name in (roles.label, roles.when, roles.cluster) if name is not None]
     notes: list[str] = []
     if roles.score is None:
-        frame, notes = predict_table(place, source, keep=keep, reading=reading)
-        cells = frame["score"]
-        others = list(read_folder(place).columns.left_out)
+        frame, notes = predict_table(decider.place, source, keep=keep, reading=reading)
+        others = [] if decider.folder is None else list(decider.folder.columns.left_out)
     else:
         others = [] if str(source) == "-" else list(column_names(source, reading))
         others = [name for name in others if rank_id(name, sys.maxsize)]
         others = [name for name in others if name not in (roles.score, *keep)]
         frame = read_frame(source, [roles.score, *keep], others, reading)
-        cells = read_cells(frame[roles.score], Spelling(), roles.score, str(source))
+    frame, skipped = skip_unlabelled(frame, roles.label)
+    notes = notes + skipped
+    score = roles.score or "score"
     dates = None
     is_sorted = True
     if roles.when is not None:
@@ -189,8 +162,8 @@ def _read_table(
     if roles.cluster is not None:
         clusters = with_gaps(frame[roles.cluster]).to_numpy(dtype=object)
     table = LabelledTable(
-        y=read_labels(frame[roles.label], certificate.labels),
-        scores=cells.to_numpy(dtype=np.float64),
+        y=read_labels(frame[roles.label], decider.labels, decider.rest),
+        scores=read_scores(frame[score], score, str(source)),
         dates=dates,
         clusters=clusters,
         ids={name: frame[name] for name in others if name in frame and name not in keep},
@@ -199,13 +172,11 @@ def _read_table(
     return table, notes
 
 
-def _read_state(
-    state: Path, stored_certificate: dict[str, Any], roles: Roles
-) -> tuple[Monitor, Ledger]:
+def _read_state(state: Path, decider: Decider, roles: Roles) -> tuple[Monitor, Ledger]:
     """Return the monitor and the ledger of a file, or new ones if there is none."""
     fresh = Ledger(roles.contents, is_of_clusters=roles.cluster is not None)
     if not state.exists() and not state.is_symlink():
-        return Monitor(Certificate.from_dict(stored_certificate)), fresh
+        return Monitor(decider.certificate), fresh
     try:
         stored = json.loads(state.read_bytes())
         monitor = Monitor.from_dict(stored)
@@ -218,7 +189,7 @@ def _read_state(
             f"'{state}' does not hold the rows counted so far. {reason} Nothing was counted. "
             "Restore the file from a copy, or move it away and count all rows anew."
         ) from None
-    if stored["certificate"] != stored_certificate:
+    if stored["certificate"] != decider.stored:
         raise InvalidInputError(
             f"'{state}' must watch the certificate in '{state.parent}', and watches another. "
             "Nothing was counted. Move the file away to begin anew."
@@ -472,69 +443,3 @@ def _as_facts(watched: Watched) -> dict[str, Any]:
         "classes": classes,
         "alarms": [asdict(alarm) for alarm in monitor.alarms],
     }
-
-
-def read_labels(column: Any, labels: Sequence[Any]) -> Any:
-    """Return a column's labels, written as the known ones."""
-    cells = with_gaps(column)
-    name = str(column.name)
-    if cells.isna().any():
-        raise InvalidInputError(
-            f"Every row must have a label, but column '{name}' lacks some. Drop those rows: "
-            "they can be counted once their label is known."
-        )
-    known = {text: match_label(text, labels, name) for text in set(map(str, cells))}
-    y = np.empty(len(cells), dtype=object)
-    y[:] = [known[str(text)] for text in cells]
-    return y
-
-
-def read_dates(column: Any) -> Any:
-    """Return a column of dates; a time of day is left out."""
-    import pandas as pd
-
-    texts = pd.Series([re.split("[T ]", str(cell).strip())[0] for cell in column])
-    ways = [pd.to_datetime(texts, format=f, errors="coerce") for f in ("%Y-%m-%d", "%d.%m.%Y")]
-    for dates in ways:
-        if dates.notna().all():
-            return dates.to_numpy(dtype="datetime64[D]")
-    wrong = texts[min(ways, key=lambda dates: dates.isna().sum()).isna()].iloc[0]
-    raise InvalidInputError(
-        f"Dates must be written as 2026-03-31 or 31.03.2026, all in one way, got '{wrong}' in "
-        f"column '{column.name}'. Write the year first."
-    )
-
-
-def certify_table(
-    folder: str | Path,
-    source: str | Path,
-    *,
-    label: str | None = None,
-    confidence: float = 0.95,
-    cluster: str | None = None,
-    reading: Reading = AS_IT_IS,
-) -> Certificate:
-    """Certify the boundary of a fitted folder on other labelled rows.
-
-    Arguments are the options of ``boundshift certify``. Rows that the model was trained on certify
-    nothing, and a warning says how many there are.
-    """
-    fit = read_folder(Path(folder))
-    name = label or fit.target
-    by = None if cluster == "none" else cluster or fit.cluster
-    ids: list[str] = []
-    if by is None and cluster != "none":
-        there = fit.columns if str(source) == "-" else column_names(source, reading)
-        ids = [each for each in there if each != name and rank_id(each, sys.maxsize)]
-    names = [*fit.columns.features, name, *([] if by is None else [by])]
-    frame = read_frame(source, list(dict.fromkeys(names)), ids, reading)
-    y = read_labels(frame[name], fit.model.boundary_.labels)
-    X = as_features(frame, fit.columns, str(source))
-    groups = None if by is None else with_gaps(frame[by]).to_numpy(dtype=object)
-    found = fit.model.certify(X, np.array(y.tolist()), confidence, cluster=groups)
-    for each in ids:
-        if each in frame and found.certified:
-            known = with_gaps(frame[each]).dropna().astype(str).tolist()
-            if doubt := doubt_repeats(each, arrow().chunked_array([known])):
-                found = replace(found, status=CertificateStatus.NOMINAL, reason=doubt)
-    return found

@@ -45,18 +45,24 @@ class State(StrEnum):
 _FLOOR_STATES = (State.MISSED, State.REACHED, State.MET)
 
 
+def goal_rule(rule: Rule) -> Rule:
+    """Return the rule whose measure is to be made best, among thresholds that keep floors."""
+    if isinstance(rule, Floors):
+        rule = rule.objective
+    # Of thresholds that use a capacity, the one that finds the most is best.
+    return Rate("recall") if isinstance(rule, Rate) and rule.rate == "flagged" else rule
+
+
 class Aim:
     """The quantity that a rule makes best; with floors, among thresholds that keep them."""
 
     def __init__(self, evidence: Evidence) -> None:
         rule: Rule = evidence.boundary.rule
         self.floors = rule if isinstance(rule, Floors) else None
-        if self.floors is not None:
-            rule = self.floors.objective
-        # Of thresholds that use a capacity, the one that finds the most is best.
-        self.is_capacity = isinstance(rule, Rate) and rule.rate == "flagged"
-        self.rule = Rate("recall") if self.is_capacity else rule
-        self.is_cost = isinstance(rule, Cost)
+        objective = rule if self.floors is None else self.floors.objective
+        self.is_capacity = isinstance(objective, Rate) and objective.rate == "flagged"
+        self.rule = goal_rule(rule)
+        self.is_cost = isinstance(self.rule, Cost)
         self.prevalence = evidence.prevalence
         self.title = "cost of 1,000 decisions" if self.is_cost else self.rule.title
         self.is_maximised = self.rule.maximised

@@ -2,48 +2,51 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-from boundshift._app.cli import (
-    command,
-    print_json,
-    print_line,
-    running,
-)
-from boundshift._app.options import argument, option
+from boundshift._app import options as opt
+from boundshift._app.cli import command, exit_unless, print_json, print_line, print_notes, running
+from boundshift._app.options import pick
 from boundshift.streaming._tables import Reading
 
 
 @command(
     "boundshift certify boundshift-fit april.csv --label ill --confidence 0.99 --json",
     "boundshift certify boundshift-fit april.csv --cluster patient",
+    "boundshift certify threshold.json april.csv --score risk --label ill",
 )
 def certify(
-    folder: Annotated[Path, argument("folder")],
-    file: Annotated[Path, argument("file")],
-    label: Annotated[str | None, option("label")] = None,
-    confidence: Annotated[float, option("confidence")] = 0.95,
-    cluster: Annotated[str | None, option("cluster")] = None,
-    encoding: Annotated[str | None, option("encoding")] = None,
-    sheet: Annotated[str | None, option("sheet")] = None,
-    header_row: Annotated[int | None, option("header_row")] = None,
-    as_json: Annotated[bool, option("as_json")] = False,
+    folder: opt.FolderOrThreshold,
+    file: opt.File,
+    label: opt.LabelOrTarget = None,
+    score: opt.ScoreOrModel = None,
+    confidence: opt.Confidence = 0.95,
+    cluster: opt.ClusterOfScores = None,
+    as_json: opt.AsJson = False,
+    encoding: opt.Encoding = None,
+    sheet: opt.Sheet = None,
+    header_row: opt.HeaderRow = None,
 ) -> None:
-    """Certify a fitted folder on other labelled rows, such as those of another year or place.
+    """Certify a model or a threshold on other labelled rows, as of another year or place.
 
     The rows must have been used neither to train the model nor to choose its threshold.
     """
+    given = locals()
     with running():
-        from boundshift._app.watch import certify_table
+        from boundshift._app.certifying import certify_table
         from boundshift._words import at_most, percent
 
-        reading = Reading(encoding, sheet, header_row)
-        found = certify_table(
-            folder, file, label=label, confidence=confidence, cluster=cluster, reading=reading
+        found, notes, is_met = certify_table(
+            folder,
+            file,
+            label=label,
+            score=score,
+            confidence=confidence,
+            cluster=cluster,
+            reading=pick(Reading, given),
         )
+    print_notes(notes)
     if as_json:
         print_json(found.to_dict())
+        exit_unless(is_met)
         return
     for place, verb in ((1, "misses"), (0, "flags")):
         k = found.wrong[place]
@@ -62,3 +65,4 @@ def certify(
             said = f"{said}, in the long run at most {bound} with {100 * confidence:g}% confidence"
         print_line(f"{said}.")
     print_line(f"{found.status.capitalize()}: {found.reason}.")
+    exit_unless(is_met)

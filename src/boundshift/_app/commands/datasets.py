@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated
 
+from boundshift._app import options as opt
 from boundshift._app.cli import (
     check_output,
     command,
+    print_json,
     print_notes,
     print_table,
     running,
 )
-from boundshift._app.options import argument, option
+from boundshift.exceptions import InvalidInputError
 
 
 @command(
@@ -21,9 +22,10 @@ from boundshift._app.options import argument, option
     "boundshift fit pima.csv --target target --positive diabetes",
 )
 def datasets(
-    name: Annotated[str | None, argument("name")] = None,
-    out: Annotated[Path, option("out")] = Path("-"),
-    force: Annotated[bool, option("force")] = False,
+    name: opt.Name = None,
+    out: opt.OutFile = Path("-"),
+    force: opt.Force = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """List public data sets, or write one to a file; the class stands in the column target."""
     with running():
@@ -31,18 +33,27 @@ def datasets(
         from boundshift.datasets._bundled import describe_bundled, load_table
 
         if name is None:
-            names = ["name", "rows", "columns", "classes", "rarest class", "imbalance"]
-            print_table(names, describe_bundled())
+            rows = describe_bundled()
+            if as_json:
+                keys = ("name", "rows", "columns", "classes", "rarest_class", "imbalance")
+                print_json({"datasets": [dict(zip(keys, row, strict=True)) for row in rows]})
+                return
+            print_table(["name", "rows", "columns", "classes", "rarest class", "imbalance"], rows)
             return
+        if as_json and str(out) == "-":
+            raise InvalidInputError(
+                "--json must go with --out, because both would go to standard output. Add --out "
+                f"{name}.csv."
+            )
         check_writable(out)
         check_output(out, force)
         frame = load_table(name)
         write_frame(frame, out, new=not force)
-        if str(out) != "-":
-            sizes = frame["target"].value_counts().items()
-            classes = ", ".join(f"{n} {label}" for label, n in sizes)
-            said = (
-                f"Wrote {len(frame)} rows and {frame.shape[1]} columns to {out}; the column target"
-            )
-            what = f"boundshift fit {shlex.quote(str(out))} --target target"
-            print_notes([f"{said} says the class ({classes}). Next: {what}"])
+        sizes = {str(label): int(n) for label, n in frame["target"].value_counts().items()}
+    if as_json:
+        print_json({"file": str(out), "rows": len(frame), "classes": sizes})
+    elif str(out) != "-":
+        classes = ", ".join(f"{n} {label}" for label, n in sizes.items())
+        said = f"Wrote {len(frame)} rows and {frame.shape[1]} columns to {out}; the column target"
+        what = f"boundshift fit {shlex.quote(str(out))} --target target"
+        print_notes([f"{said} says the class ({classes}). Next: {what}"])

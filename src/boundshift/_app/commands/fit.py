@@ -2,110 +2,115 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING
 
+from boundshift._app import options as opt
 from boundshift._app.cli import (
     command,
+    exit_unless,
+    is_goal_met,
+    print_json,
     print_line,
     print_notes,
     print_sentences,
     print_table,
     running,
 )
-from boundshift._app.options import Called, Goal, Roles, argument, option, read_zone_errors
+from boundshift._app.options import Called, Goal, Roles, pick, read_zone_errors
 from boundshift.streaming._tables import Reading
+
+if TYPE_CHECKING:
+    from boundshift._app.fit import FittedTable
+    from boundshift._app.folder import Facts
+    from boundshift._app.prepare import PreparedTable
+
+_MOST_IMPORTANT = 3
 
 
 @command(
     "boundshift fit patients.csv --target ill --positive yes --ignore unknown",
-    "boundshift fit patients.csv --target ill --model logistic,boosting --recall-floor 0.9",
-    "boundshift fit visits.csv --target ill --cluster patient --zone 0.05,0.05",
     "boundshift fit donors.csv --target gives --capacity 50/400 --out gives",
-    "boundshift predict gives new.csv --out predictions.csv",
 )
 def fit(
-    file: Annotated[Path, argument("file")],
-    target: Annotated[str, option("target")],
-    positive: Annotated[str | None, option("positive")] = None,
-    ignore: Annotated[list[str] | None, option("ignore", advanced=True)] = None,
-    model: Annotated[str, option("model")] = "logistic",
-    curve: Annotated[str | None, option("curve", advanced=True)] = None,
-    rule: Annotated[str | None, option("rule")] = None,
-    metric: Annotated[str | None, option("metric", advanced=True)] = None,
-    costs: Annotated[str | None, option("costs")] = None,
-    recall_floor: Annotated[float | None, option("recall_floor")] = None,
-    specificity_floor: Annotated[float | None, option("specificity_floor", advanced=True)] = None,
-    precision_floor: Annotated[float | None, option("precision_floor", advanced=True)] = None,
-    npv_floor: Annotated[float | None, option("npv_floor", advanced=True)] = None,
-    capacity: Annotated[str | None, option("capacity")] = None,
-    then: Annotated[str | None, option("then", advanced=True)] = None,
-    prevalence: Annotated[float | None, option("prevalence", advanced=True)] = None,
-    confidence: Annotated[float, option("confidence", advanced=True)] = 0.95,
-    numeric: Annotated[list[str] | None, option("numeric", advanced=True)] = None,
-    category: Annotated[list[str] | None, option("category", advanced=True)] = None,
-    drop: Annotated[list[str] | None, option("drop")] = None,
-    row_id: Annotated[list[str] | None, option("row_id", advanced=True)] = None,
-    by: Annotated[list[str] | None, option("by", advanced=True)] = None,
-    cluster: Annotated[str | None, option("cluster", advanced=True)] = None,
-    zone: Annotated[str | None, option("zone", advanced=True)] = None,
-    case_name: Annotated[str | None, option("case_name", advanced=True)] = None,
-    positive_name: Annotated[str | None, option("positive_name", advanced=True)] = None,
-    negative_name: Annotated[str | None, option("negative_name", advanced=True)] = None,
-    title: Annotated[str | None, option("title", advanced=True)] = None,
-    encoding: Annotated[str | None, option("encoding", advanced=True)] = None,
-    sheet: Annotated[str | None, option("sheet", advanced=True)] = None,
-    header_row: Annotated[int | None, option("header_row", advanced=True)] = None,
-    seed: Annotated[int, option("seed", advanced=True, least=0, most=2**32 - 1)] = 0,
-    out: Annotated[Path, option("out")] = Path("boundshift-fit"),
-    force: Annotated[bool, option("force", "fit")] = False,
+    file: opt.File,
+    target: opt.Target,
+    positive: opt.Positive = None,
+    model: opt.Models = "logistic,forest,boosting",
+    out: opt.OutFolder = Path("boundshift-fit"),
+    force: opt.ForceFit = False,
+    as_json: opt.AsJson = False,
+    seed: opt.Seed = 0,
+    recall_floor: opt.RecallFloor = None,
+    precision_floor: opt.PrecisionFloor = None,
+    specificity_floor: opt.SpecificityFloor = None,
+    npv_floor: opt.NpvFloor = None,
+    capacity: opt.Capacity = None,
+    then: opt.Then = None,
+    costs: opt.Costs = None,
+    rule: opt.RuleName = None,
+    metric: opt.MetricName = None,
+    curve: opt.CurveName = None,
+    prevalence: opt.Prevalence = None,
+    confidence: opt.Confidence = 0.95,
+    zone: opt.Zone = None,
+    drop: opt.Drop = None,
+    keep_suspects: opt.KeepSuspects = False,
+    ignore: opt.Ignore = None,
+    numeric: opt.Numeric = None,
+    category: opt.Category = None,
+    row_id: opt.RowId = None,
+    cluster: opt.Cluster = None,
+    by: opt.By = None,
+    case_name: opt.CaseName = None,
+    positive_name: opt.PositiveName = None,
+    negative_name: opt.NegativeName = None,
+    title: opt.Title = None,
+    encoding: opt.Encoding = None,
+    sheet: opt.Sheet = None,
+    header_row: opt.HeaderRow = None,
 ) -> None:
-    """Train a model on a table, shift its boundary, certify it, compare it, and write a report.
+    """Train a model, choose its threshold, certify it and write a report.
 
-    Missing values are filled, categories become columns, dates and ids are left out. Three rows
-    in ten are kept apart to certify the result. The folder gets report.html, model.skops,
-    boundary.json, certificate.json, comparison.csv and columns.json, all of them or none; with
-    --zone also zone.json, found on the rows kept apart, for `boundshift predict --zone`.
+    Three rows in ten are kept apart to certify the result. The folder gets report.html,
+    model.skops, boundary.json, certificate.json, comparison.csv and columns.json, all or none.
     """
+    given = locals()
     with running(stages=True) as show:
-        from boundshift._app.fit import fit_table
+        from boundshift._app.fit import read_models, train_table
         from boundshift._app.folder import check_folder, report_facts, write_folder
+        from boundshift._app.prepare import prepare_table
         from boundshift._app.tables import read_frame
         from boundshift._guarantees.zone import find_zone
 
-        goal = Goal(
-            curve=curve,
-            rule=rule,
-            metric=metric,
-            costs=costs,
-            recall_floor=recall_floor,
-            specificity_floor=specificity_floor,
-            precision_floor=precision_floor,
-            npv_floor=npv_floor,
-            capacity=capacity,
-            then=then,
-            prevalence=prevalence,
-            confidence=confidence,
-        )
-        reading = Reading(encoding, sheet, header_row)
         check_folder(out, force)
         allowed = read_zone_errors(zone)
-        names = Called(case_name, positive_name, negative_name, title).names()
-        frame = read_frame(file, reading=reading)
-        by_curve, by_rule = goal.claims(len(frame))
-        fitted = fit_table(
+        read_models(model)
+        roles = pick(Roles, given).by_column()
+        frame = read_frame(file, reading=pick(Reading, given))
+        by_curve, by_rule = pick(Goal, given).claims(len(frame))
+        prepared = prepare_table(
             frame,
             target,
             positive=positive,
             ignore=ignore or (),
+            symmetric=by_rule.symmetric,
+            roles=roles,
+            by=by or (),
+            cluster=cluster,
+        )
+        if keep_suspects:
+            prepared = prepared.without_suspects()
+        if not as_json:
+            _print_prepared(prepared)
+        fitted = train_table(
+            prepared,
             model=model,
             curve=by_curve,
             rule=by_rule,
             confidence=confidence,
             seed=seed,
-            roles=Roles(numeric, category, drop, row_id).by_column(),
-            by=by or (),
-            cluster=cluster,
             progress=show,
         )
         limits = None
@@ -115,25 +120,88 @@ def fit(
                 allowed,
                 confidence,
                 scale="raw",
-                pos_label=fitted.labels[1],
+                pos_label=prepared.labels[1],
                 cluster=fitted.details.cluster,
             )
-        facts = report_facts(fitted, out, names, zone=limits)
+        facts = report_facts(fitted, out, pick(Called, given).names(), zone=limits)
         written = write_folder(fitted, facts, out, force=force, zone=limits)
-    print_notes(fitted.notes)
-    print_table(["column", "read as", "why"], fitted.columns.described())
-    head = ["G-mean", "F1", *(f"recall of {label}" for label in fitted.labels)]
+    if as_json:
+        print_json(_as_json(fitted, facts, written))
+    else:
+        print_notes(fitted.remarks)
+        _print_fitted(fitted, facts, written)
+    is_certified = fitted.certificate.certified
+    exit_unless(is_certified and is_goal_met(facts) and not prepared.suspects)
+
+
+def _print_prepared(prepared: PreparedTable) -> None:
+    """Print how the columns are read, and which of them may give the target away."""
+    print_notes(prepared.notes)
+    print_table(["column", "read as", "why"], prepared.columns.described())
+    if prepared.suspects:
+        print_line("Check these columns first. They may be known only after the outcome:", "red")
+        for suspect in prepared.suspects:
+            print_line(f"  {suspect.evidence}", "red")
+        print_line(
+            "A model that learns from such a column is of no use for new rows. Leave it out with "
+            "--drop COLUMN, or accept all of them with --keep-suspects.\n"
+        )
+
+
+def _print_fitted(fitted: FittedTable, facts: Facts, written: list[Path]) -> None:
+    """Print the methods and models compared, the columns that matter, and the verdict."""
+    from boundshift._app.importance import measure_title
+
+    labels = fitted.boundary.labels
+    head = ["G-mean", "F1", *(f"recall of {label}" for label in labels)]
     shown = ["g_mean", "f1", "recall_negative", "recall_positive"]
-    made = [[row["method"], *(f"{row[n]:.3f}" for n in shown)] for row in fitted.comparison]
-    print_table(["method", *head], made)
+    rows = [[row["method"], *(f"{row[name]:.3f}" for name in shown)] for row in fitted.comparison]
+    print_table(["method", *head], rows)
     if len(fitted.models) > 1:
-        made = [[row["method"], *(row[n] for n in (*shown, "loss"))] for row in fitted.models]
-        print_table(["model", *head, "loss"], made)
+        rows = [[row["method"], *(row[name] for name in (*shown, "loss"))] for row in fitted.models]
+        print_table(["model", *head, "loss"], rows)
         print_line(
             f"The {fitted.name} was chosen, by the loss on training rows. The other figures are of "
-            "the test rows."
+            "the test rows. --model trains only the model that it names.\n"
         )
+    measured = measure_title(fitted.boundary.rule)
+    print_line(f"What matters most, by how much worse {measured} gets if the column is shuffled:")
+    for name, importance in list(fitted.importance.items())[:_MOST_IMPORTANT]:
+        print_line(
+            f"  {name}: {importance.mean:.3g} (95% interval {importance.low:.3g} to "
+            f"{importance.high:.3g})"
+        )
+    print_line("")
     print_sentences(facts)
     print_line(f"{fitted.certificate.status.capitalize()}: {fitted.certificate.reason}.\n")
     for path in written:
         print_line(path)
+
+
+def _as_json(fitted: FittedTable, facts: Facts, written: list[Path]) -> dict[str, object]:
+    """Return what `SCHEMA` lists of a fit."""
+    return {
+        "files": [str(path) for path in written],
+        "target": fitted.prepared.target,
+        "labels": [str(label) for label in fitted.boundary.labels],
+        "n_samples": fitted.prepared.n_samples,
+        "model": fitted.name,
+        "models": fitted.models,
+        "threshold": fitted.boundary.threshold,
+        "goal": None if facts["goal"] is None else facts["goal"]["sentence"],
+        "goal_state": None if facts["goal"] is None else facts["goal"]["state"],
+        "verdict": facts["verdict"]["sentence"],
+        "advice": facts["diagnosis"]["next"],
+        "certificate": fitted.certificate.to_dict(),
+        "comparison": fitted.comparison,
+        "columns": [
+            {"name": name, "read_as": kind, "why": why}
+            for name, kind, why in fitted.columns.described()
+        ],
+        "suspects": [asdict(suspect) for suspect in fitted.prepared.suspects],
+        "importance": [
+            {"column": name} | importance._asdict()
+            for name, importance in fitted.importance.items()
+        ],
+        "notes": list(fitted.notes),
+    }

@@ -2,46 +2,38 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-from boundshift._app.cli import (
-    command,
-    print_notes,
-    running,
-)
-from boundshift._app.options import argument, option
+from boundshift._app import options as opt
+from boundshift._app.cli import command, exit_unless, print_notes, running
+from boundshift._app.options import pick
 from boundshift.streaming._tables import Reading
 
 
 @command(
     "boundshift monitor boundshift-fit march.csv --when day",
-    "boundshift monitor certificate.json march.csv --score risk --label ill --exit-code",
+    "boundshift monitor threshold.json march.csv --score risk --label ill --json",
 )
 def monitor(
-    folder: Annotated[Path, argument("folder")],
-    file: Annotated[Path, argument("file")],
-    label: Annotated[str | None, option("label")] = None,
-    score: Annotated[str | None, option("score")] = None,
-    when: Annotated[str | None, option("when")] = None,
-    cluster: Annotated[str | None, option("cluster")] = None,
-    encoding: Annotated[str | None, option("encoding")] = None,
-    sheet: Annotated[str | None, option("sheet")] = None,
-    header_row: Annotated[int | None, option("header_row")] = None,
-    exit_code: Annotated[bool, option("exit_code")] = False,
-    as_json: Annotated[bool, option("as_json")] = False,
+    folder: opt.FolderOrThreshold,
+    file: opt.File,
+    label: opt.LabelOrTarget = None,
+    score: opt.ScoreOrModel = None,
+    when: opt.When = None,
+    cluster: opt.ClusterOfScores = None,
+    as_json: opt.AsJson = False,
+    encoding: opt.Encoding = None,
+    sheet: opt.Sheet = None,
+    header_row: opt.HeaderRow = None,
 ) -> None:
-    """Count labelled rows that came after deployment, and say whether the certificate is kept.
+    """Count labelled rows that came after deployment, and check whether the certificate is kept.
 
     The state is kept in monitor.json beside the certificate, so that every call goes on where the
-    last one ended. Look as often as you like: the confidence holds for all looks together.
+    last one ended. Look as often as you like: the confidence holds for all looks together. The
+    exit code is 3 if there is an alarm.
     """
+    given = locals()
     with running():
         from boundshift._app.watch import print_watched, watch_table
 
-        reading = Reading(encoding, sheet, header_row)
         watched = watch_table(
             folder,
             file,
@@ -49,9 +41,8 @@ def monitor(
             score=score,
             when=when,
             cluster=cluster,
-            reading=reading,
+            reading=pick(Reading, given),
             on_wait=lambda: print_notes(["Another call is counting. This one waits for it."]),
         )
     print_watched(watched, as_json=as_json)
-    if exit_code and watched.monitor.alarm is not None:
-        raise typer.Exit(3)
+    exit_unless(watched.monitor.alarm is None)

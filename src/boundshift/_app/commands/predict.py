@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
+from boundshift._app import options as opt
 from boundshift._app.cli import (
     check_output,
     command,
+    print_json,
     print_line,
     print_notes,
     running,
 )
-from boundshift._app.options import argument, option
+from boundshift._app.options import pick
+from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._tables import Reading
 
 
@@ -22,31 +24,37 @@ from boundshift.streaming._tables import Reading
     "boundshift predict boundshift-fit new.csv --zone boundshift-fit/zone.json | head",
 )
 def predict(
-    folder: Annotated[Path, argument("folder")],
-    file: Annotated[Path, argument("file")],
-    out: Annotated[Path, option("out")] = Path("-"),
-    keep: Annotated[list[str] | None, option("keep")] = None,
-    threshold: Annotated[float | None, option("threshold")] = None,
-    top: Annotated[int | None, option("top", least=1)] = None,
-    zone: Annotated[Path | None, option("zone", "predict")] = None,
-    encoding: Annotated[str | None, option("encoding")] = None,
-    sheet: Annotated[str | None, option("sheet")] = None,
-    header_row: Annotated[int | None, option("header_row")] = None,
-    force: Annotated[bool, option("force")] = False,
+    folder: opt.Folder,
+    file: opt.File,
+    out: opt.OutFile = Path("-"),
+    keep: opt.Keep = None,
+    threshold: opt.Threshold = None,
+    top: opt.Top = None,
+    zone: opt.ZoneFile = None,
+    force: opt.Force = False,
+    as_json: opt.AsJson = False,
+    encoding: opt.Encoding = None,
+    sheet: opt.Sheet = None,
+    header_row: opt.HeaderRow = None,
 ) -> None:
     """Predict the rows of a new table, or list those with the highest scores.
 
     Each gets the score of the positive class, the model's own probability of it if it has one,
     and a label.
     """
+    given = locals()
     with running():
         from boundshift._app.folder import predict_table
         from boundshift._app.tables import check_writable, write_frame
         from boundshift._guarantees.zone import Zone
 
-        reading = Reading(encoding, sheet, header_row)
         check_writable(out)
         check_output(out, force, file, zone)
+        if as_json and str(out) == "-":
+            raise InvalidInputError(
+                "--json must go with --out, because both would go to standard output. Add --out "
+                "predictions.csv."
+            )
         limits = None if zone is None else Zone.from_json(zone.read_bytes())
         found, notes = predict_table(
             folder,
@@ -55,13 +63,21 @@ def predict(
             threshold=threshold,
             top=top,
             zone=limits,
-            reading=reading,
+            reading=pick(Reading, given),
         )
         print_notes(notes)
         write_frame(found, out, new=not force)
-    made = found["prediction"]
     positive = found.attrs["positive"]
-    unsure = f" and {int((made == 'unsure').sum()):,} unsure" if limits else ""
-    said = f"{len(found):,} rows, {int((made == positive).sum()):,} of them flagged as {positive}"
+    n_flagged = int((found["prediction"] == positive).sum())
+    n_unsure = int((found["prediction"] == "unsure").sum()) if limits else 0
+    if as_json:
+        counts = {"rows": len(found), "flagged": n_flagged, "unsure": n_unsure}
+        print_json({"file": str(out), "positive": str(positive), **counts, "notes": notes})
+        return
+    unsure = f" and {n_unsure:,} unsure" if limits else ""
     place = "standard output" if str(out) == "-" else out
-    print_line(f"{said}{unsure}, written to {place}.", stderr=True)
+    print_line(
+        f"{len(found):,} rows, {n_flagged:,} of them flagged as {positive}{unsure}, written to "
+        f"{place}.",
+        stderr=True,
+    )

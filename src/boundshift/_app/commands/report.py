@@ -4,154 +4,139 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
 
+from boundshift._app import options as opt
 from boundshift._app.cli import (
     check_output,
     command,
+    exit_unless,
+    is_goal_met,
+    print_json,
     print_line,
     print_notes,
     print_sentences,
     running,
 )
-from boundshift._app.options import Called, Goal, argument, option
+from boundshift._app.options import Called, Goal, pick
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._tables import Reading
 
-_OF_IDS = (
-    "Test on a file with other ids, by --test and --cluster, or use --cluster none if rows of one "
-    "id are independent."
-)
+_OF_IDS = "Use --cluster with --test or --test-share, or --cluster none if rows are independent."
 
 
 @command(
     "boundshift report scores.csv --score risk --label ill --positive yes --test-share 0.5",
     "boundshift report validation.csv --test test.csv --score p --label y --out p.html",
-    "boundshift report scores.csv --score p --label ill --positive-name sick --case-name patients",
+    "boundshift report visits.csv --score p --label ill --cluster patient --test-share 0.5",
 )
 def report(
-    file: Annotated[Path, argument("file")],
-    score: Annotated[str, option("score")],
-    label: Annotated[str, option("label")],
-    positive: Annotated[str | None, option("positive")] = None,
-    scores: Annotated[
-        Literal["held-out", "out-of-fold", "training"], option("scores")
-    ] = "held-out",
-    curve: Annotated[str | None, option("curve")] = None,
-    rule: Annotated[str | None, option("rule")] = None,
-    metric: Annotated[str | None, option("metric")] = None,
-    costs: Annotated[str | None, option("costs")] = None,
-    recall_floor: Annotated[float | None, option("recall_floor")] = None,
-    specificity_floor: Annotated[float | None, option("specificity_floor")] = None,
-    precision_floor: Annotated[float | None, option("precision_floor")] = None,
-    npv_floor: Annotated[float | None, option("npv_floor")] = None,
-    capacity: Annotated[str | None, option("capacity")] = None,
-    then: Annotated[str | None, option("then")] = None,
-    prevalence: Annotated[float | None, option("prevalence")] = None,
-    confidence: Annotated[float, option("confidence")] = 0.95,
-    case_name: Annotated[str | None, option("case_name")] = None,
-    positive_name: Annotated[str | None, option("positive_name")] = None,
-    negative_name: Annotated[str | None, option("negative_name")] = None,
-    title: Annotated[str | None, option("title")] = None,
-    test: Annotated[Path | None, option("test")] = None,
-    test_share: Annotated[float | None, option("test_share")] = None,
-    own: Annotated[float | None, option("own")] = None,
-    by: Annotated[list[str] | None, option("by")] = None,
-    cluster: Annotated[str | None, option("cluster")] = None,
-    encoding: Annotated[str | None, option("encoding")] = None,
-    sheet: Annotated[str | None, option("sheet")] = None,
-    header_row: Annotated[int | None, option("header_row")] = None,
-    out: Annotated[Path, option("out")] = Path("report.html"),
-    force: Annotated[bool, option("force")] = False,
+    file: opt.File,
+    score: opt.Score,
+    label: opt.Label,
+    positive: opt.Positive = None,
+    test: opt.Test = None,
+    test_share: opt.TestShare = None,
+    scores: opt.Scores = "held-out",
+    own: opt.Own = None,
+    out: opt.OutFile = Path("report.html"),
+    force: opt.Force = False,
+    as_json: opt.AsJson = False,
+    recall_floor: opt.RecallFloor = None,
+    precision_floor: opt.PrecisionFloor = None,
+    specificity_floor: opt.SpecificityFloor = None,
+    npv_floor: opt.NpvFloor = None,
+    capacity: opt.Capacity = None,
+    then: opt.Then = None,
+    costs: opt.Costs = None,
+    rule: opt.RuleName = None,
+    metric: opt.MetricName = None,
+    curve: opt.CurveName = None,
+    prevalence: opt.Prevalence = None,
+    confidence: opt.Confidence = 0.95,
+    by: opt.By = None,
+    cluster: opt.ClusterOfScores = None,
+    case_name: opt.CaseName = None,
+    positive_name: opt.PositiveName = None,
+    negative_name: opt.NegativeName = None,
+    title: opt.Title = None,
+    encoding: opt.Encoding = None,
+    sheet: opt.Sheet = None,
+    header_row: opt.HeaderRow = None,
 ) -> None:
     """Write a report on scores of any system: one HTML file that needs no network.
 
-    It says in a sentence what moving the boundary changes, lets the reader move it, and keeps
-    apart what is certified and what is not.
+    It states what moving the threshold changes, lets the reader move it, and keeps apart what is
+    certified and what is not.
     """
+    given = locals()
     with running() as show:
-        goal = Goal(
-            curve=curve,
-            rule=rule,
-            metric=metric,
-            costs=costs,
-            recall_floor=recall_floor,
-            specificity_floor=specificity_floor,
-            precision_floor=precision_floor,
-            npv_floor=npv_floor,
-            capacity=capacity,
-            then=then,
-            prevalence=prevalence,
-            confidence=confidence,
-        )
-        reading = Reading(encoding, sheet, header_row)
-        check_output(out, force, file, test)
-        ids = [] if cluster in (None, "none") else [cluster]
-        if test_share is not None if test else ids:
-            raise InvalidInputError(
-                "--test must go without --test-share, and --cluster with --test, a file of other "
-                "ids. Put all rows of some ids into a file of their own."
-            )
-        from boundshift._app.scores import ScoreTable, check_apart, resampled_interval, set_apart
+        from boundshift._app.scores import ScoreTable, resampled_interval, split_scores
         from boundshift._app.tables import positive_note
         from boundshift._boundary import decide
-        from boundshift._result.boundary import warn_of
         from boundshift.report import Doubt, Report, RowDetails, collect_facts
         from boundshift.report._evidence import check_levels
 
-        by_curve, by_rule = goal.claims()
-        groups = by or []
+        check_output(out, force, file, test)
+        has_ids = cluster not in (None, "none")
+        if test is not None and test_share is not None:
+            raise InvalidInputError("--test must go without --test-share. Leave one of them out.")
+        if has_ids and test is None and test_share is None:
+            raise InvalidInputError(
+                "--cluster must go with --test or --test-share, got it alone: rows of one id may "
+                "be alike, so the rows that choose the threshold cannot test it. Add "
+                "--test-share 0.5."
+            )
+        by_curve, by_rule = pick(Goal, given).claims()
         open_scores = partial(
             ScoreTable,
             score=score,
             label=label,
-            independent=cluster is not None,
-            cluster_with="--test",
-            reading=reading,
+            by=by or (),
+            cluster=cluster,
+            reading=pick(Reading, given),
             progress=show,
         )
-        table = open_scores(
-            [file], positive=positive, symmetric=by_rule.symmetric, by=ids if test else groups
-        )
-        deciding = judging = rows = table.rows.ordered()
-        labels = table.labels
-        doubt = table.doubt
-        if test_share is not None:
-            apart = set_apart(rows.is_positive, test_share, labels)
-            deciding = rows.of(~apart)
-            judging = rows.of(apart)
-        elif test is not None:
-            tested = open_scores([test], positive=str(labels[1]), by=[*groups, *ids])
-            judging = tested.rows.ordered()
-            # An id may repeat between the files, too.
-            both = open_scores([file, test], positive=str(labels[1]))
-            doubt = doubt or tested.doubt or both.find_doubt()
-            for name in ids:
-                check_apart(name, rows.beside[name], judging.beside[name])
-        sample = deciding.sample(labels)
-        counted = judging.sample(labels)
+        table = open_scores([file], positive=positive, symmetric=by_rule.symmetric)
+        split = split_scores(table, open_scores, test, test_share)
+        sample = split.deciding.sample(table.labels)
+        counted = split.judging.sample(table.labels)
         boundary = decide(sample, by_curve, by_rule, "auto")
-        warn_of(boundary, stacklevel=2)
         facts = collect_facts(
             *sample.to_rows(),
             boundary=boundary,
             old_threshold="auto" if own is None else own,
-            test=None if judging is rows else counted.to_rows(),
+            test=counted.to_rows() if split.is_tested else None,
             scores=scores,
             confidence=confidence,
             target=label,
-            **Called(case_name, positive_name, negative_name, title).names(),
+            **pick(Called, given).names(),
             # Resampled rows would ignore that rows of one id are alike.
-            interval=None if ids else resampled_interval(sample, by_curve, by_rule, "auto"),
+            interval=None if has_ids else resampled_interval(sample, by_curve, by_rule, "auto"),
             details=RowDetails(
                 counted.to_rows()[1] if counted.are_probabilities() else None,
-                {name: check_levels(name, judging.beside[name]) for name in groups},
-                cluster=judging.beside[ids[0]] if ids else None,
+                {name: check_levels(name, split.judging.beside[name]) for name in by or ()},
+                cluster=split.judging.beside[str(cluster)] if has_ids else None,
             ),
-            doubt=Doubt(doubt, _OF_IDS, is_seen=False) if doubt else None,
+            doubt=Doubt(split.doubt, _OF_IDS, is_seen=False) if split.doubt else None,
         )
         Report(facts).save(out, overwrite=force)
-    print_notes(positive_note(positive, labels, rows.sample(labels).n_samples))
-    print_sentences(facts)
-    print_line(facts["verdict"]["note"])
-    print_line(out)
+    print_notes(positive_note(positive, table.labels, table.rows.sample(table.labels).n_samples))
+    if as_json:
+        print_json(
+            {
+                "file": str(out),
+                "labels": facts["labels"],
+                "n_samples": facts["n"],
+                "threshold": boundary.threshold,
+                "goal": facts["goal"] and facts["goal"]["sentence"],
+                "goal_state": facts["goal"] and facts["goal"]["state"],
+                "verdict": facts["verdict"]["sentence"],
+                "advice": facts["diagnosis"]["next"],
+                "certificate": facts["certificate"],
+            }
+        )
+    else:
+        print_sentences(facts)
+        print_line(facts["verdict"]["note"])
+        print_line(out)
+    exit_unless(is_goal_met(facts) and facts["certificate"]["status"] == "certified")

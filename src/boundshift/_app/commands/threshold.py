@@ -2,150 +2,193 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING
 
+from boundshift._app import options as opt
 from boundshift._app.cli import (
     command,
+    exit_unless,
     print_json,
     print_line,
     print_notes,
     print_table,
     running,
 )
-from boundshift._app.options import Goal, argument, option, read_zone_errors
+from boundshift._app.options import Goal, pick, read_zone_errors
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._tables import Reading
 
+if TYPE_CHECKING:
+    from boundshift._app.scores import Rates
+    from boundshift._guarantees.certificate import Certificate
+    from boundshift._guarantees.zone import Zone
+    from boundshift._result.boundary import Boundary
+
 
 @command(
-    "boundshift threshold scores.csv --score risk --label ill --positive yes",
-    "boundshift threshold scores.csv --score p --label y --costs 1,20 --json",
+    "boundshift threshold scores.csv --score risk --label ill --positive yes --own 0.5",
+    "boundshift threshold scores.csv --score p --label y --costs miss=20,alarm=1 --json",
     "boundshift threshold day1.parquet day2.parquet --score p --label y --recall-floor 0.9",
     "boundshift threshold scores.csv --score p --label y --zone 0.05,0.05 --cluster patient",
     "zcat scores.csv.gz | boundshift threshold - --score p --label y --curve paper",
 )
 def threshold(
-    files: Annotated[list[Path], argument("files")],
-    score: Annotated[str, option("score")],
-    label: Annotated[str, option("label")],
-    positive: Annotated[str | None, option("positive")] = None,
-    scores: Annotated[
-        Literal["held-out", "out-of-fold", "training"], option("scores")
-    ] = "held-out",
-    curve: Annotated[str | None, option("curve")] = None,
-    rule: Annotated[str | None, option("rule")] = None,
-    metric: Annotated[str | None, option("metric")] = None,
-    costs: Annotated[str | None, option("costs")] = None,
-    recall_floor: Annotated[float | None, option("recall_floor")] = None,
-    specificity_floor: Annotated[float | None, option("specificity_floor")] = None,
-    precision_floor: Annotated[float | None, option("precision_floor")] = None,
-    npv_floor: Annotated[float | None, option("npv_floor")] = None,
-    capacity: Annotated[str | None, option("capacity")] = None,
-    then: Annotated[str | None, option("then")] = None,
-    prevalence: Annotated[float | None, option("prevalence")] = None,
-    confidence: Annotated[float, option("confidence")] = 0.95,
-    cost_column: Annotated[str | None, option("cost_column")] = None,
-    certify: Annotated[bool, option("certify")] = False,
-    zone: Annotated[str | None, option("zone")] = None,
-    cluster: Annotated[str | None, option("cluster")] = None,
-    encoding: Annotated[str | None, option("encoding")] = None,
-    sheet: Annotated[str | None, option("sheet")] = None,
-    header_row: Annotated[int | None, option("header_row")] = None,
-    as_json: Annotated[bool, option("as_json")] = False,
+    files: opt.Files,
+    score: opt.Score,
+    label: opt.Label,
+    positive: opt.Positive = None,
+    scores: opt.Scores = "held-out",
+    own: opt.Own = None,
+    as_json: opt.AsJson = False,
+    recall_floor: opt.RecallFloor = None,
+    precision_floor: opt.PrecisionFloor = None,
+    specificity_floor: opt.SpecificityFloor = None,
+    npv_floor: opt.NpvFloor = None,
+    capacity: opt.Capacity = None,
+    then: opt.Then = None,
+    costs: opt.Costs = None,
+    cost_column: opt.CostColumn = None,
+    rule: opt.RuleName = None,
+    metric: opt.MetricName = None,
+    curve: opt.CurveName = None,
+    prevalence: opt.Prevalence = None,
+    confidence: opt.Confidence = 0.95,
+    zone: opt.Zone = None,
+    cluster: opt.ClusterOfScores = None,
+    encoding: opt.Encoding = None,
+    sheet: opt.Sheet = None,
+    header_row: opt.HeaderRow = None,
 ) -> None:
-    """Find the boundary for a file of labels and scores from any system.
+    """Find the threshold for a file of labels and scores from any system.
 
     The answer is one number: call a row positive if its score is above it; with --zone, two
     numbers. Several files are read as one table, and more than 512 MB in passes, so that they need
     not fit into memory.
     """
+    given = locals()
     with running() as show:
         from boundshift._app.scores import ScoreTable
         from boundshift._app.tables import positive_note
-        from boundshift._words import at_most, error_text, percent
 
-        goal = Goal(
-            curve=curve,
-            rule=rule,
-            metric=metric,
-            costs=costs,
-            recall_floor=recall_floor,
-            specificity_floor=specificity_floor,
-            precision_floor=precision_floor,
-            npv_floor=npv_floor,
-            capacity=capacity,
-            then=then,
-            prevalence=prevalence,
-            confidence=confidence,
-        )
-        reading = Reading(encoding, sheet, header_row)
-        alone = [name for name, it in (("zone", zone), ("cost-column", cost_column)) if it]
-        is_seen = zone is not None and scores != "held-out"
-        has_goal = goal != Goal(confidence=confidence)
-        if alone and (len(alone) > 1 or has_goal or certify or is_seen):
-            raise InvalidInputError(
-                f"--{alone[0]} must go alone: without the other one of --zone and --cost-column, a "
-                "rule, a curve and --certify; --zone also without --scores. Run the command twice."
-            )
-        ids = [] if cluster in (None, "none") else [cluster]
-        if ids and zone is None:
-            raise InvalidInputError(
-                "--cluster must go with --zone, got it alone. For a promised floor use "
-                "find_boundary(..., rule=Floors(recall=0.9), cluster=ids) of the library."
-            )
+        goal = pick(Goal, given)
+        _check_wishes(goal, scores, zone, cost_column, own)
         by_curve, by_rule = goal.claims()
-        allowed = read_zone_errors(zone)
-        symmetric = len(set(allowed)) == 1 if allowed else by_rule.symmetric and cost_column is None
+        errors = read_zone_errors(zone)
+        symmetric = by_rule.symmetric and cost_column is None
         table = ScoreTable(
             files,
             score,
             label,
             positive=positive,
-            symmetric=symmetric,
+            symmetric=symmetric if errors is None else errors[0] == errors[1],
             cost=cost_column,
-            by=ids,
-            independent=cluster is not None,
-            reading=reading,
+            cluster=cluster,
+            reading=pick(Reading, given),
             progress=show,
         )
-        found: Any
-        more: dict[str, Any] = {}
-        if allowed is not None:
-            found = table.find_zone(allowed, confidence, *ids)
-            low_class, high_class = found.labels
-            text = (
-                f"Call a row {high_class} if {score} > {found.high:.6g} and {low_class} if "
-                f"{score} <= {found.low:.6g}; between the two, ask a person.\n"
-                f"{found.message}"
-            )
-            rows = [
-                *([] if found.n_clusters is None else [("clusters", *found.n_clusters)]),
-                ("most that may be decided wrongly", *found.error_bounds),
-                ("share between the limits here", *map(percent, found.unsure)),
-            ]
+        if errors is not None:
+            limits = table.find_zone(errors, confidence)
+            notes = positive_note(positive, limits.labels, limits.n_samples)
         else:
-            found, certificate = table.decide(
+            boundary, certificate = table.decide(
                 by_curve, by_rule, confidence=confidence, origin=scores
             )
-            more = {"certificate": certificate.to_dict()}
-            low_class, high_class = found.labels
-            text = (
-                f"Call a row {high_class} if {score} > {found.threshold:.6g}, else {low_class}."
-                f"\n{found.message}\n{certificate.status.capitalize()}: "
-                f"{certificate.reason}."
-            )
-            bounds = f"at most, at {certificate.confidence:g} ({certificate.status})"
-            rows = [
-                ("on the wrong side here", *found.wrong),
-                ("their share", *map(percent, certificate.errors)),
-                (f"claimed by {found.curve.name}", *map(error_text, found.errors)),
-                (bounds, *map(at_most, certificate.error_bounds)),
-            ]
-    print_notes(positive_note(positive, found.labels, found.n_samples))
-    if as_json:
-        print_json(found.to_dict() | (more if certify else {}))
+            rates = table.compare_rates(boundary, own)
+            notes = positive_note(positive, boundary.labels, boundary.n_samples)
+    print_notes(notes)
+    if errors is not None:
+        _print_zone(limits, score, as_json=as_json)
+        exit_unless(not table.doubt)
         return
-    print_line(text)
-    head = ["", *(f"class {name}" for name in found.labels)]
-    print_table(head, [("rows", *found.n_samples), *rows])
+    is_shown = certificate.certified or boundary.guaranteed is True
+    is_met = boundary.status in _MET and not boundary.remarks and is_shown
+    if as_json:
+        more = {
+            "certificate": certificate.to_dict(),
+            "rates": [each._asdict() for each in rates],
+            "is_met": is_met,
+        }
+        print_json(boundary.to_dict() | more)
+        print_notes([] if is_met else [boundary.message])
+    else:
+        _print_threshold(boundary, certificate, rates, score)
+    exit_unless(is_met)
+
+
+_MET = ("OPTIMAL", "RELAXED", "LOCAL")
+"""Statuses of an answer that needs no second look."""
+
+
+def _check_wishes(
+    goal: Goal, scores: str, zone: str | None, cost_column: str | None, own: float | None
+) -> None:
+    """Raise if an option would be ignored."""
+    alone = [name for name, it in (("zone", zone), ("cost-column", cost_column)) if it]
+    is_seen = zone is not None and (scores != "held-out" or own is not None)
+    has_goal = goal != Goal(confidence=goal.confidence)
+    if alone and (len(alone) > 1 or has_goal or is_seen):
+        raise InvalidInputError(
+            f"--{alone[0]} must go alone: without the other one of --zone and --cost-column, a "
+            "rule and a curve; --zone also without --scores and --own. Run the command twice."
+        )
+
+
+def _print_zone(zone: Zone, score: str, *, as_json: bool) -> None:
+    """Print two limits and what they decide."""
+    from boundshift._words import percent
+
+    if as_json:
+        print_json(zone.to_dict())
+        return
+    low_class, high_class = zone.labels
+    print_line(
+        f"Call a row {high_class} if {score} > {zone.high:.6g} and {low_class} if "
+        f"{score} <= {zone.low:.6g}; between the two, ask a person.\n{zone.message}"
+    )
+    rows: list[tuple[object, ...]] = [("rows", *zone.n_samples)]
+    if zone.n_clusters is not None:
+        rows.append(("clusters", *zone.n_clusters))
+    rows.append(("most that may be decided wrongly", *zone.error_bounds))
+    rows.append(("share between the limits here", *map(percent, zone.unsure)))
+    print_table(["", *(f"class {name}" for name in zone.labels)], rows)
+
+
+def _print_threshold(
+    boundary: Boundary,
+    certificate: Certificate,
+    rates: list[Rates],
+    score: str,
+) -> None:
+    """Print a threshold, whether the goal is met, and the rates before and after."""
+    from boundshift._app.scores import describe_goal
+    from boundshift._words import at_most, error_text, percent
+
+    low_class, high_class = boundary.labels
+    print_line(
+        f"Call a row {high_class} if {score} > {boundary.threshold:.6g}, else {low_class}.\n"
+        f"{describe_goal(boundary)}\n{boundary.message}\n"
+        f"{certificate.status.capitalize()}: {certificate.reason}."
+    )
+    shown = {
+        "threshold": [f"{each.threshold:.6g}" for each in rates],
+        "recall": ["–" if each.recall is None else percent(each.recall) for each in rates],
+        "precision": ["–" if each.precision is None else percent(each.precision) for each in rates],
+        "flagged of 1,000": [f"{each.flagged_per_1000:.4g}" for each in rates],
+    }
+    if rates[0].cost_per_1000 is not None:
+        shown["cost of 1,000"] = [f"{each.cost_per_1000:.4g}" for each in rates]
+    heads = ["this threshold", "the model's own"][: len(rates)]
+    print_table(["on these rows", *heads], [(name, *cells) for name, cells in shown.items()])
+    print_table(
+        ["", *(f"class {name}" for name in boundary.labels)],
+        [
+            ("rows", *boundary.n_samples),
+            ("on the wrong side here", *boundary.wrong),
+            ("their share", *map(percent, certificate.errors)),
+            (f"claimed by {boundary.curve.name}", *map(error_text, boundary.errors)),
+            (
+                f"at most, at {certificate.confidence:g} ({certificate.status})",
+                *map(at_most, certificate.error_bounds),
+            ),
+        ],
+    )

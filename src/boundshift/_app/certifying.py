@@ -1,0 +1,88 @@
+"""The certificate of a fitted folder, or of a threshold for scores, on other labelled rows."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from boundshift._app.columns import as_features, rank_id
+from boundshift._app.labelled import (
+    Decider,
+    read_decider,
+    read_labels,
+    read_scores,
+    skip_unlabelled,
+)
+from boundshift._app.scores import doubt_repeats
+from boundshift._app.tables import read_frame, with_gaps
+from boundshift._guarantees.certificate import Certificate, CertificateStatus
+from boundshift._guarantees.certify import certify
+from boundshift.rules import Floors
+from boundshift.streaming._read import arrow
+from boundshift.streaming._tables import AS_IT_IS, Reading, column_names
+
+
+class Certified(NamedTuple):
+    """A certificate, notes on the rows, and whether it certifies what the goal asked for."""
+
+    certificate: Certificate
+    notes: list[str]
+    is_met: bool
+
+
+def certify_table(
+    place: str | Path,
+    source: str | Path,
+    *,
+    label: str | None = None,
+    score: str | None = None,
+    confidence: float = 0.95,
+    cluster: str | None = None,
+    reading: Reading = AS_IT_IS,
+) -> Certified:
+    """Certify a fitted folder, or the threshold in a file, on other labelled rows.
+
+    Arguments are the options of ``boundshift certify``. Rows that the model was trained on or that
+    chose the threshold certify nothing or less, and a warning says how many there are.
+    """
+    decider = read_decider(Path(place))
+    label = decider.choose_label(label, score)
+    by = None if cluster == "none" else cluster or decider.cluster
+    columns = [score] if decider.folder is None or score else decider.folder.columns.features
+    ids: list[str] = []
+    if by is None and cluster != "none":
+        stdin = list(decider.folder.columns) if decider.folder else []
+        there = stdin if str(source) == "-" else column_names(source, reading)
+        ids = [each for each in there if each != label and rank_id(each, sys.maxsize)]
+    names = [*columns, label, *([] if by is None else [by])]
+    frame = read_frame(source, list(dict.fromkeys(names)), ids, reading)
+    frame, notes = skip_unlabelled(frame, label)
+    y = np.array(read_labels(frame[label], decider.labels, decider.rest).tolist())
+    clusters = None if by is None else with_gaps(frame[by]).to_numpy(dtype=object)
+    if decider.folder is None or score is not None:
+        boundary = decider.require_boundary()
+        scores = read_scores(frame[score], str(score), str(source))
+        found = certify(y, scores, boundary, confidence, cluster=clusters)
+    else:
+        X = as_features(frame, decider.folder.columns, str(source))
+        found = decider.folder.model.certify(X, y, confidence, cluster=clusters)
+    for each in ids:
+        if each in frame and found.certified:
+            values = with_gaps(frame[each]).dropna().astype(str).tolist()
+            if doubt := doubt_repeats(each, arrow().chunked_array([values])):
+                found = replace(found, status=CertificateStatus.NOMINAL, reason=doubt)
+    return Certified(found, notes, found.certified and _keeps_floors(decider, found))
+
+
+def _keeps_floors(decider: Decider, certificate: Certificate) -> bool:
+    """Return whether the bounds show the floors of recall and specificity that were asked for."""
+    rule = decider.require_boundary().rule
+    if not isinstance(rule, Floors):
+        return True
+    flagged, missed = certificate.error_bounds
+    floors = ((rule.specificity, flagged), (rule.recall, missed))
+    return all(floor is None or 1.0 - bound >= floor for floor, bound in floors)
