@@ -31,7 +31,7 @@ train = np.concatenate([np.flatnonzero(y == 0)[:250], np.flatnonzero(y == 1)[:50
 rest = np.setdiff1d(np.arange(len(y)), train)
 held, test = train_test_split(rest, test_size=0.5, stratify=y[rest], random_state=0)
 model = make_pipeline(StandardScaler(), PolynomialFeatures(3), LogisticRegression())
-model.fit(X.iloc[train], y[train])
+model = model.fit(X.iloc[train], y[train])
 
 # %%
 # The held-out rows choose the threshold, and the test rows compare.
