@@ -55,6 +55,7 @@ RECORDS = {
     "certificate of clusters": certify(Y, S, 1.0, cluster=PATIENT),
     "certificate of drawn rows": certify(Y, S, 1.0, probability=(0.5, 1.0)),
     "certificate of floors": certify_floors(find_boundary(Y, S, rule=RULE), ClopperPearson(), RULE),
+    "boundary of clusters": find_boundary(Y, S, rule=Floors(recall=0.6), cluster=PATIENT),
     "groups": find_boundaries(Y, S, GROUP),
     "monitor": watched(certify(Y, S, 1.0)),
     "fresh monitor": Monitor(certify(Y, S, 1.0)),

@@ -11,17 +11,20 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from boundshift._result.records import Record, require, require_counts
+from boundshift._result.changes import describe_changes
+from boundshift._result.records import Metadata, Record, require, require_counts
 from boundshift._result.rows import ChoosingRows, given_values, row_counts
 from boundshift._result.sql import label_expression
 from boundshift._scores import ScoreSample
 from boundshift._status import QUIET, Status
-from boundshift._typing import BoolArray, FloatArray
+from boundshift._typing import BoolArray, FloatArray, IntArray
 from boundshift._validation import as_known_scores
 from boundshift._words import boundary_html, summary_text
-from boundshift.curves import ErrorCurve
+from boundshift.curves import Empirical, ErrorCurve
+from boundshift.curves._base import ConfidenceCurve
+from boundshift.curves._clusters import Betting
 from boundshift.curves._paper import SupportGeometry
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Floors, Rule
@@ -73,9 +76,11 @@ class Boundary(Record):
     by_row : bool, default=False
         Whether the `row_cost` of each row decided; the rule "cost" then knows no costs.
     chosen_on : ChoosingRows or None, default=None
-        Hashes and the range of the scores that decided, by which :func:`~boundshift.certify` and
+        Hashes and deciles of the scores that decided, by which :func:`~boundshift.certify` and
         others recognise these rows and the scale. None if not known. Boundaries are compared
         without it.
+    metadata : Metadata
+        What :meth:`with_metadata` has noted, such as the model and its version.
 
     Examples
     --------
@@ -102,11 +107,14 @@ class Boundary(Record):
     remarks: tuple[Status, ...] = ()
     by_row: bool = False
     chosen_on: ChoosingRows | None = field(default=None, compare=False)
+    metadata: Metadata = field(default_factory=Metadata, hash=False)
 
     _format: ClassVar[str] = "boundshift.boundary"
     _version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
+        if not isinstance(self.metadata, Metadata):
+            object.__setattr__(self, "metadata", Metadata.of(self.metadata))
         if not math.isfinite(self.threshold) or self.labels[0] == self.labels[1]:
             raise InvalidInputError(
                 "must be a finite number and `labels` two different ones, got "
@@ -126,15 +134,28 @@ class Boundary(Record):
             require(is_rate, "errors", "be rates, or NaN for a class without rows", self.errors)
         low, high = self.plateau
         require(low <= high, "plateau", "be two numbers in order", self.plateau)
-        self._check_guarantee()
         is_width = 0.0 <= self.resolution < math.inf
         require(is_width, "resolution", "be finite and at least 0", self.resolution)
+        self._check_errors()
+        self._check_floors()
         require(self.scale in ("raw", "probability"), "scale", "be a scale", self.scale)
         if self.scale == "probability":
             rule = "be at most 1 on the scale of probabilities"
             require(self.threshold <= 1.0, "threshold", rule, self.threshold)
 
-    def _check_guarantee(self) -> None:
+    def _check_errors(self) -> None:
+        """Raise unless errors that were counted follow from the counts."""
+        errors: tuple[float, ...] | None = None
+        if isinstance(self.curve, ConfidenceCurve) and not isinstance(self.curve, Betting):
+            errors = self.curve.bound_chosen(self.wrong, self.n_samples, self.rule)
+        elif isinstance(self.curve, Empirical) and Status.REVERSED not in self.statuses:
+            wrong_and_rows = zip(self.wrong, self.n_samples, strict=True)
+            errors = tuple(k / n if n else math.nan for k, n in wrong_and_rows)
+        if errors is not None:
+            are_close = np.allclose(self.errors, errors, rtol=0.0, atol=_ROUNDING, equal_nan=True)
+            require(are_close, "errors", "follow from the counts", self.errors)
+
+    def _check_floors(self) -> None:
         """Raise unless guaranteed floors fit the threshold and the bounds of the errors."""
         if not self.guaranteed or not isinstance(self.rule, Floors):
             return
@@ -142,9 +163,8 @@ class Boundary(Record):
         is_within = low - self.resolution <= self.threshold <= high + self.resolution
         rule = f"lie between {low:.6g} and {high:.6g} to guarantee floors"
         require(is_within, "threshold", rule, self.threshold)
-        for error, floor in zip(
-            self.errors, (self.rule.specificity, self.rule.recall), strict=True
-        ):
+        floors = (self.rule.specificity, self.rule.recall)
+        for error, floor in zip(self.errors, floors, strict=True):
             is_met = floor is None or error <= 1.0 - floor + _ROUNDING
             require(is_met, "errors", f"guarantee the floor {floor}", self.errors)
 
@@ -226,6 +246,53 @@ class Boundary(Record):
         above = scores > self.threshold
         return answer_in_kind(y_score, np.array(self.labels)[above.astype(np.intp)])
 
+    def with_metadata(self, **metadata: bool | float | str) -> Boundary:
+        """Return the boundary with notes, which are stored as JSON and compared by :meth:`diff`.
+
+        Parameters
+        ----------
+        **metadata : bool, int, float or str
+            What reviewers should know, such as the model or the judge and its version. A note
+            replaces an earlier one of its name.
+
+        Returns
+        -------
+        Boundary
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> boundary = boundshift.find_boundary([0, 0, 0, 1, 1], [0, 1, 2, 4, 5])
+        >>> boundary.with_metadata(judge="llm-7", version=2).to_dict()["metadata"]
+        {'judge': 'llm-7', 'version': 2}
+        """
+        return replace(self, metadata=Metadata.of({**self.metadata, **metadata}))
+
+    def diff(self, new: Boundary) -> str:
+        """Return what a new boundary changes, in sentences for a reviewer.
+
+        Parameters
+        ----------
+        new : Boundary
+            The boundary that is to replace this one.
+
+        Returns
+        -------
+        str
+            A sentence per line; empty if nothing changes but the rows, of which the boundary
+            remembers too little.
+
+        Examples
+        --------
+        >>> import boundshift
+        >>> old = boundshift.find_boundary([0, 0, 0, 1, 1], [0, 1, 2, 4, 5], curve="empirical")
+        >>> new = boundshift.find_boundary([0, 0, 0, 1, 1], [0, 1, 2, 6, 7], curve="empirical")
+        >>> print(old.diff(new))
+        The threshold rises from 3 to 4.
+        The scores of class 1 lay between 4 and 5 (median 4) and now lie between 6 and 7 (median 6).
+        """
+        return "\n".join(describe_changes(self, new))
+
     @property
     def names_negative(self) -> bool:
         """Whether the negative label was given; else it stands for all that is not positive."""
@@ -240,10 +307,45 @@ class Boundary(Record):
             return rows.include(scores, is_positive)
         return rows.have_summary_of(ScoreSample.from_rows(is_positive, scores, self.labels))
 
+    def check_scale(self, y_score: ArrayLike) -> None:
+        """Raise unless scores are on the scale of those that chose the boundary.
+
+        Call it when a stored boundary meets the scores of today: another version of a model or of
+        a judge may score on another scale, and the threshold then means something else.
+
+        Parameters
+        ----------
+        y_score : array-like
+            Scores, none of them missing; the labels need not be known.
+
+        Raises
+        ------
+        InvalidInputError
+            If the scores are not those of a similar population on the same scale. The message
+            states the range and the median of both.
+
+        Examples
+        --------
+        >>> import boundshift, numpy
+        >>> rng = numpy.random.default_rng(0)
+        >>> y = numpy.repeat([0, 1], [800, 200])
+        >>> stored = boundshift.find_boundary(y, rng.normal(2 * y)).to_json()
+        >>> boundary = boundshift.Boundary.from_json(stored)
+        >>> boundary.check_scale(rng.normal(2 * y))
+        >>> boundary.check_scale(10 * rng.normal(2 * y))
+        Traceback (most recent call last):
+            ...
+        boundshift.exceptions.InvalidInputError: `y_score` must be on the scale of the scores ...
+        """
+        scores = as_known_scores(y_score)
+        self._refuse_other_scale(scores)
+        if self._is_shifted(scores):
+            raise InvalidInputError(self._compare_scores(scores), argument="y_score")
+
     def _check_scale(
         self,
         scores: FloatArray,
-        counts: NDArray[np.int64] | None = None,
+        counts: IntArray | None = None,
         is_positive: BoolArray | None = None,
         *,
         refuse: bool = True,
@@ -255,39 +357,47 @@ class Boundary(Record):
         """
         if not scores.size:
             return
-        low = float(scores.min())
-        high = float(scores.max())
-        scores = scores.ravel()
+        self._refuse_other_scale(scores, counts, is_positive, refuse=refuse, name=name)
+        if self._is_shifted(scores, counts):
+            message = f"`{name}` {self._compare_scores(scores, counts)}"
+            warnings.warn(message, BoundaryWarning, stacklevel=3)
+
+    def _refuse_other_scale(
+        self,
+        scores: FloatArray,
+        counts: IntArray | None = None,
+        is_positive: BoolArray | None = None,
+        *,
+        refuse: bool = True,
+        name: str = "y_score",
+    ) -> None:
+        """Raise, or warn, if scores are probabilities and the choosing ones margins, or v.v."""
         rows = self.chosen_on
         if self.scale == "probability" or rows is None:
-            n_samples = len(scores) if counts is None else int(counts.sum())
+            low = float(scores.min())
+            high = float(scores.max())
+            n_samples = scores.size if counts is None else int(counts.sum())
             chosen = f"the boundary, whose threshold is {self.threshold:.6g}"
             share = self._share_on_one_side()
             check_scale(self.scale, low, high, n_samples, share, chosen, refuse=refuse)
-            return
-        if rows.find_other_scale(scores, counts, is_positive):
-            are_inside = low >= 0.0 and high <= 1.0
-            likeness = " and look like probabilities" if are_inside else ""
-            message = (
-                f"must be on the scale of the scores that chose the boundary, which lie "
-                f"between {rows.least:.6g} and {rows.most:.6g}, but the scores given lie between "
-                f"{low:.6g} and {high:.6g}{likeness}. Use the same scores as before, such as "
-                "positive_scores of the classifier."
-            )
+        elif rows.find_other_scale(scores.ravel(), counts, is_positive):
+            problem = self._compare_scores(scores, counts)
             if refuse:
-                raise InvalidInputError(message, argument=name)
-            warnings.warn(f"`{name}` {message}", BoundaryWarning, stacklevel=3)
-            return
-        n_far = rows.count_far(scores, counts)
-        if n_far:
-            warnings.warn(
-                f"`{name}` should be on the scale of the scores that chose the boundary, which lie "
-                f"between {rows.least:.6g} and {rows.most:.6g}, but {n_far:,} of the scores given "
-                f"lie far outside, between {low:.6g} and {high:.6g}. Check that the same model "
-                "made them.",
-                BoundaryWarning,
-                stacklevel=3,
-            )
+                raise InvalidInputError(problem, argument=name)
+            warnings.warn(f"`{name}` {problem}", BoundaryWarning, stacklevel=4)
+
+    def _is_shifted(self, scores: FloatArray, counts: IntArray | None = None) -> bool:
+        return self.chosen_on is not None and self.chosen_on.find_shift(scores.ravel(), counts)
+
+    def _compare_scores(self, scores: FloatArray, counts: IntArray | None = None) -> str:
+        """Return how scores differ from those that chose the boundary, and what to do."""
+        assert self.chosen_on is not None
+        chosen = self.chosen_on.describe_scores(self.labels)
+        new = self.chosen_on.describe_other(scores.ravel(), counts)
+        return (
+            f"must be on the scale of the scores that chose the boundary, {chosen}, but {new}. Use "
+            "scores of the same model, such as positive_scores of the classifier."
+        )
 
     def _check_sample_scale(self, sample: ScoreSample) -> None:
         """Raise if a sample is not on the scale of the scores that chose the boundary."""

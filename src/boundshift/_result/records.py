@@ -32,6 +32,24 @@ _KNOWN: dict[str, Any] = {**CURVES, Betting.name: Betting, **RULES}
 """Name → class of curves and rules."""
 
 
+class Metadata(dict[str, bool | int | float | str]):
+    """What users note about a record, as an object of JSON: texts, numbers and booleans by name."""
+
+    @classmethod
+    def of(cls, notes: Mapping[str, object]) -> Self:
+        """Return notes; raise if JSON cannot carry one."""
+        for name, value in notes.items():
+            is_plain = isinstance(value, bool | int | str)
+            is_plain |= isinstance(value, float) and math.isfinite(value)
+            if not (isinstance(name, str) and is_plain):
+                raise InvalidInputError(
+                    "must have texts, finite numbers or booleans by name, got "
+                    f"{name!r}: {str(value)[:100]!r}. Write other things as text.",
+                    argument="metadata",
+                )
+        return cls(notes)  # type: ignore[arg-type]
+
+
 class Record:
     """A dataclass that can be stored as JSON.
 
@@ -148,6 +166,8 @@ def _encode(value: Any, *, as_text: bool = False) -> Any:
         return {"name": value.name, **_encode_fields(value, as_text=True)}
     if is_dataclass(value):
         return _encode_fields(value, as_text=as_text)
+    if isinstance(value, Metadata):
+        return dict(value)
     if isinstance(value, Mapping):
         items = [_encode(item) for item in value.values()]
         return {"labels": [as_label(key) for key in value], "values": items}
@@ -261,6 +281,8 @@ def _parse_object(hint: type[Any], value: Any) -> Any:
     """Return a status, a curve, a rule, a record, or another dataclass."""
     if issubclass(hint, StrEnum):
         return hint(value)
+    if issubclass(hint, Metadata):
+        return hint.of(value)
     if issubclass(hint, ErrorCurve | Rule):
         restored = _restore(value)
         if not isinstance(restored, hint):

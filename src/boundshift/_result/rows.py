@@ -2,8 +2,8 @@ r"""What a boundary remembers of the rows that chose it: `ChoosingRows`.
 
 A bound for a threshold that was fixed before does not hold on the rows that chose the threshold.
 So a boundary keeps hashes of some of these rows, and recognises them later in any order, as a part
-of other rows, and in single precision. It also keeps how many of the rows have a score in [0, 1],
-so that margins and probabilities can be told apart.
+of other rows, and in single precision. It also keeps the deciles of the scores, and how many of
+the rows have a score in [0, 1], so that scores on another scale can be told apart.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scipy.special import betaln, expit
 from scipy.stats import betabinom, binom, hypergeom
 
 from boundshift._scores import LogOdds, Scores, ScoreSample
-from boundshift._typing import BoolArray, FloatArray
+from boundshift._typing import BoolArray, FloatArray, IntArray, Label
 from boundshift.exceptions import InvalidInputError
 
 Hashes = NDArray[np.uint32]
@@ -30,6 +30,9 @@ _LEVEL = 1e-3
 # Scores on the boundary's own scale have at most this probability of being called another scale.
 _UNLIKELY = 1e-3
 _ROUNDING = 1e-6  # by which a probability may be outside [0, 1]
+_DECILES = np.linspace(0.0, 1.0, 11)
+# Scores are on another scale if more than this share of them would have to move.
+_MOST_MOVED = 0.2
 _SAME_END = 1e-6  # relative difference of ends of a range that are the same in single precision
 
 
@@ -43,8 +46,10 @@ class ChoosingRows:
         Rows of each class.
     n_inside : tuple of int
         Rows of each class with a score in [0, 1]. Approximate if the scores were read in passes.
-    least, most : float
-        The smallest and the largest score.
+    deciles : tuple of tuple
+        For each class the smallest score, nine deciles and the largest score, all of them scores
+        of rows. Empty for a class without rows. Approximate between the ends if the scores were
+        read in passes.
     hashes : tuple of str
         For each class, hashes of at most 128 distinct scores, in hexadecimal digits. ``*3`` follows
         the hash of a score that three rows have. Empty if the scores were read in passes.
@@ -56,8 +61,7 @@ class ChoosingRows:
 
     n_rows: tuple[int, int]
     n_inside: tuple[int, int]
-    least: float
-    most: float
+    deciles: tuple[tuple[float, ...], tuple[float, ...]]
     hashes: tuple[str, str] = ("", "")
     below: tuple[int, int] = (0, 0)
     origin: Literal["unknown", "held-out", "out-of-fold", "training"] = "unknown"
@@ -69,20 +73,24 @@ class ChoosingRows:
                     "'chosen_on' must count at most all rows of a class, with hashes below 2^32, "
                     f"got {inside!r} of {n!r} rows and {below!r}. Find the boundary again."
                 )
-        if not -math.inf < self.least <= self.most < math.inf:
-            raise InvalidInputError(
-                f"'chosen_on' must have finite scores in order, got {self.least!r} and "
-                f"{self.most!r}. Find the boundary again."
-            )
+        for n, deciles in zip(self.n_rows, self.deciles, strict=True):
+            is_long_enough = len(deciles) == (len(_DECILES) if n else 0)
+            if not (
+                is_long_enough and np.isfinite(deciles).all() and (np.diff(deciles) >= 0).all()
+            ):
+                raise InvalidInputError(
+                    f"'chosen_on' must have eleven finite deciles in order for a class with rows, "
+                    f"and none for another, got {deciles!r} of {n!r} rows. Find the boundary again."
+                )
         for text in self.hashes:
             _read_hashes(text)
 
     @classmethod
     def of(cls, sample: ScoreSample) -> ChoosingRows:
         """Return the summary of a sample; scores on log-odds are carried back."""
-        least, most = (sample.to_units(end) for end in sample.extremes)
         n_rows = []
         n_inside = []
+        deciles = []
         hashes = []
         below = []
         for scores in sample.classes:
@@ -91,17 +99,27 @@ class ChoosingRows:
             is_inside = (values >= 0.0) & (values <= 1.0)
             n_rows.append(int(counts.sum()))
             n_inside.append(int(counts[is_inside].sum()))
+            deciles.append(find_deciles(values, counts))
             text, limit = _write_hashes(values, counts)
             hashes.append(text)
             below.append(limit)
         return cls(
             n_rows=(n_rows[0], n_rows[1]),
             n_inside=(n_inside[0], n_inside[1]),
-            least=least,
-            most=most,
+            deciles=(deciles[0], deciles[1]),
             hashes=(hashes[0], hashes[1]),
             below=(below[0], below[1]),
         )
+
+    @property
+    def least(self) -> float:
+        """Smallest score."""
+        return min(part[0] for part in self.deciles if part)
+
+    @property
+    def most(self) -> float:
+        """Largest score."""
+        return max(part[-1] for part in self.deciles if part)
 
     @property
     def has_hashes(self) -> bool:
@@ -137,7 +155,7 @@ class ChoosingRows:
         return _compare(_read_hashes(self.hashes[i]), self.n_rows[i], scores, self.below[i])
 
     def find_other_scale(
-        self, scores: FloatArray, counts: NDArray[np.int64] | None, is_positive: BoolArray | None
+        self, scores: FloatArray, counts: IntArray | None, is_positive: BoolArray | None
     ) -> bool:
         """Return whether scores are likely probabilities and the choosing ones margins, or v.v.
 
@@ -171,7 +189,53 @@ class ChoosingRows:
         before = betaln(inside + 1, n - inside + 1)
         return float(betaln(inside + m + 1, n - inside + 1) - before)
 
-    def count_far(self, scores: FloatArray, counts: NDArray[np.int64] | None = None) -> int:
+    def find_shift(self, scores: FloatArray, counts: IntArray | None = None) -> bool:
+        """Return whether scores lie elsewhere than any mixture of both classes explains.
+
+        The distribution function of a mixture lies between those of the classes. Scores are
+        shifted if theirs leaves that band by more than `_MOST_MOVED`, beyond what chance explains
+        (Smirnov's test of two samples), or if some scores are far outside the range.
+        """
+        if self._count_far(scores, counts):
+            return True
+        if not all(self.n_rows):
+            return False
+        order = np.argsort(scores)
+        weights = np.ones(len(scores), dtype=np.int64) if counts is None else counts
+        rows = np.append(0, np.cumsum(weights[order]))
+        m = int(rows[-1])
+        places = np.unique(np.concatenate(self.deciles))
+        share = rows[np.searchsorted(scores[order], places, side="right")] / m
+        above = []
+        below = []
+        for n, deciles in zip(self.n_rows, self.deciles, strict=True):
+            by_chance = math.sqrt(math.log(2.0 / _UNLIKELY) / 2.0 * (1.0 / m + 1.0 / n))
+            # As many tenths of the class are at or below a place as deciles, or one fewer.
+            tenths = np.searchsorted(deciles, places, side="right")
+            above.append(share - np.minimum(tenths / 10.0, 1.0) - by_chance)
+            below.append(np.maximum(tenths - 1.0, 0.0) / 10.0 - share - by_chance)
+        moved = np.maximum(np.minimum(*above), np.minimum(*below))
+        return bool(moved.max() > _MOST_MOVED)
+
+    def describe_scores(self, labels: tuple[Label, Label]) -> str:
+        """Return where the scores of each class lie that chose the boundary."""
+        ranges = [
+            f"{describe_range(deciles)} for class {label}"
+            for label, deciles in zip(labels, self.deciles, strict=True)
+            if deciles
+        ]
+        return f"which lie {' and '.join(ranges)}"
+
+    def describe_other(self, scores: FloatArray, counts: IntArray | None = None) -> str:
+        """Return where other scores lie."""
+        order = np.argsort(scores)
+        rows = np.ones(len(scores), dtype=np.int64) if counts is None else counts
+        deciles = find_deciles(scores[order], rows[order])
+        is_unlike = self.n_inside != self.n_rows and deciles[0] >= 0.0 and deciles[-1] <= 1.0
+        likeness = " and look like probabilities" if is_unlike else ""
+        return f"the scores given lie {describe_range(deciles)}{likeness}"
+
+    def _count_far(self, scores: FloatArray, counts: IntArray | None = None) -> int:
         """Return how many scores are farther outside the range of the rows than it is wide.
 
         Return 0 if as many are not unlikely: the mass outside the range of n independent rows has
@@ -192,8 +256,8 @@ class ChoosingRows:
 class _Table:
     """How often each value of a class occurs among old and new rows, and the rows of both."""
 
-    old: NDArray[np.int64]
-    new: NDArray[np.int64]
+    old: IntArray
+    new: IntArray
     n_old: int
     n_new: int
 
@@ -260,14 +324,27 @@ def given_values(scores: Scores, log_odds: LogOdds | None) -> FloatArray:
     return np.where(scores.value >= log_odds.high, 1.0, values)
 
 
-def row_counts(scores: Scores) -> NDArray[np.int64]:
+def describe_range(deciles: tuple[float, ...]) -> str:
+    return f"between {deciles[0]:.6g} and {deciles[-1]:.6g} (median {deciles[5]:.6g})"
+
+
+def find_deciles(values: FloatArray, counts: IntArray) -> tuple[float, ...]:
+    """Return the least of ascending scores, their nine deciles and the largest; none of none."""
+    if not len(values):
+        return ()
+    rows = np.cumsum(counts)
+    places = np.searchsorted(rows, _DECILES * (rows[-1] - 1), side="right")
+    return tuple(values[places].tolist())
+
+
+def row_counts(scores: Scores) -> IntArray:
     """Return how many rows each entry stands for; a weighted entry is one row."""
     if scores.count is None or scores.is_weighted:
         return np.ones(len(scores.value), dtype=np.int64)
     return np.asarray(scores.count).astype(np.int64)
 
 
-def _write_hashes(values: FloatArray, counts: NDArray[np.int64]) -> tuple[str, int]:
+def _write_hashes(values: FloatArray, counts: IntArray) -> tuple[str, int]:
     """Return the smallest hashes of distinct sorted values as text, and what they are below."""
     if not len(values):
         return "", _ALL

@@ -19,7 +19,7 @@ import numpy as np
 
 from boundshift._boundary import decide
 from boundshift._result.boundary import Boundary
-from boundshift._result.rows import ChoosingRows
+from boundshift._result.rows import ChoosingRows, find_deciles
 from boundshift._scores import Scale, ScoreSample
 from boundshift._search import middle_of_gap
 from boundshift._typing import BoolArray, FloatArray, IntArray
@@ -71,12 +71,21 @@ def _summary_of(bins: JointBins) -> ChoosingRows:
         int(scores.count_at_most(1.0) - scores.count_below(0.0)) for scores in bins.sample().classes
     ]
     negatives, positives = bins.rows.sum(axis=1).tolist()
+    deciles = [_deciles_of(bins, i) for i in (0, 1)]
     return ChoosingRows(
         n_rows=(negatives, positives),
         n_inside=(min(inside[0], negatives), min(inside[1], positives)),
-        least=float(bins.low[0]),
-        most=float(bins.high[-1]),
+        deciles=(deciles[0], deciles[1]),
     )
+
+
+def _deciles_of(bins: JointBins, i: int) -> tuple[float, ...]:
+    """Return the extremes of a class, which are exact, and the means of the bins of its deciles."""
+    has_rows = bins.rows[i] > 0
+    _, *inner, _ = find_deciles(bins.mean[i, has_rows], bins.rows[i, has_rows])
+    least = float(bins.class_low[i, has_rows][0])
+    most = float(bins.class_high[i, has_rows][-1])
+    return (least, *inner, most)
 
 
 def check_collected(curve: ErrorCurve) -> None:

@@ -19,7 +19,7 @@ from boundshift import BoundShiftClassifier, Cost, find_boundary, save
 def main(folder: Path) -> None:
     """Store a boundary, a classifier of two classes and a pipeline of three."""
     scores = np.array([0.0, 1.0, 1.0, 2.0, 1.0, 5.0, 6.0])
-    boundary = find_boundary(["no"] * 5 + ["yes"] * 2, scores)
+    boundary = find_boundary(["no"] * 5 + ["yes"] * 2, scores, pos_label="yes")
     save(boundary, folder / "boundary.json")
     X, y = make_classification(200, n_features=4, weights=[0.9], random_state=0)
     rule = Cost(false_negative=20)
