@@ -180,6 +180,8 @@ CRAFTED = {
     "a scale of its own": ("zone", {"scale": "percent"}),
     "a curve of another kind": ("boundary", {"curve": {"name": "g-mean"}}),
     "a rule of another kind": ("boundary", {"rule": {"name": "blend"}}),
+    "a threshold of no number": ("boundary", {"threshold": "NaN"}),
+    "equal labels": ("boundary", {"labels": ["a", "a"]}),
     "infinite counts": ("boundary", {"n_samples": ["Infinity", 60]}),
     "counts below 0": ("boundary", {"wrong": [-3, 60]}),
     "no rows": ("boundary", {"n_samples": [0, 0], "wrong": [0, 0]}),
@@ -189,7 +191,7 @@ CRAFTED = {
         {"rule": Floors(recall=0.99, specificity=0.6).get_params() | {"name": "floors"}},
     ),
     "a guarantee at another threshold": ("boundary of floors", {"threshold": 9.0}),
-    "no hashes": ("boundary", {"chosen_on": {"n_rows": [3, 3], "n_inside": [4, 0]}}),
+    "no hashes": ("boundary", {"chosen_on": {"n_rows": [-3, 3], "deciles": [[], []]}}),
     "a group twice": (
         "groups",
         {"boundaries": {"labels": ["a", "a"], "values": [RECORDS["boundary"].to_dict()] * 2}},

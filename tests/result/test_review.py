@@ -28,7 +28,7 @@ def test_notes_are_stored_and_replaced(tmp_path):
 
 @pytest.mark.parametrize("note", [None, float("nan"), [1], {"a": 1}])
 def test_notes_that_json_cannot_carry_are_refused(note):
-    with pytest.raises(InvalidInputError, match="texts, finite numbers or booleans"):
+    with pytest.raises(InvalidInputError, match="strings, finite numbers or booleans"):
         OLD.with_metadata(judge=note)
     with pytest.raises(InvalidInputError):
         Boundary.from_dict(OLD.to_dict() | {"metadata": {"judge": note}})

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from boundshift._result.changes import describe_changes
 from boundshift._result.records import Metadata, Record, require, require_counts
@@ -19,7 +19,7 @@ from boundshift._result.rows import ChoosingRows, given_values, row_counts
 from boundshift._result.sql import label_expression
 from boundshift._scores import ScoreSample
 from boundshift._status import QUIET, Status
-from boundshift._typing import BoolArray, FloatArray, IntArray
+from boundshift._typing import BoolArray, FloatArray, IntArray, Label, LabelArray
 from boundshift._validation import as_known_scores
 from boundshift._words import boundary_html, summary_text
 from boundshift.curves import Empirical, ErrorCurve
@@ -96,7 +96,7 @@ class Boundary(Record):
     wrong: tuple[int, int]
     loss: float
     n_samples: tuple[int, int]
-    labels: tuple[Any, Any]
+    labels: tuple[Label, Label]
     curve: ErrorCurve
     rule: Rule
     plateau: Pair
@@ -372,15 +372,11 @@ class Boundary(Record):
         name: str = "y_score",
     ) -> None:
         """Raise, or warn, if scores are probabilities and the choosing ones margins, or v.v."""
-        rows = self.chosen_on
-        if self.scale == "probability" or rows is None:
-            low = float(scores.min())
-            high = float(scores.max())
-            n_samples = scores.size if counts is None else int(counts.sum())
-            chosen = f"the boundary, whose threshold is {self.threshold:.6g}"
-            share = self._share_on_one_side()
-            check_scale(self.scale, low, high, n_samples, share, chosen, refuse=refuse)
-        elif rows.find_other_scale(scores.ravel(), counts, is_positive):
+        if self.scale == "probability":
+            check_probabilities(scores)
+        elif self.chosen_on and self.chosen_on.find_other_scale(
+            scores.ravel(), counts, is_positive
+        ):
             problem = self._compare_scores(scores, counts)
             if refuse:
                 raise InvalidInputError(problem, argument=name)
@@ -405,13 +401,6 @@ class Boundary(Record):
         counts = [row_counts(scores) for scores in sample.classes]
         is_positive = np.repeat([False, True], [len(part) for part in values])
         self._check_scale(np.concatenate(values), np.concatenate(counts), is_positive)
-
-    def _share_on_one_side(self) -> float:
-        """Return the share of rows on the side of the threshold where probabilities lie."""
-        if 0.0 <= self.threshold <= 1.0:
-            return 1.0
-        flagged = (self.wrong[0] + self.n_samples[1] - self.wrong[1]) / sum(self.n_samples)
-        return flagged if self.threshold < 0.0 else 1.0 - flagged
 
     def to_sql(self, column: str | Sequence[str], *, dialect: str = "ansi") -> str:
         """Return an SQL expression for the label of a row, to the last digit of the threshold.
@@ -504,12 +493,8 @@ def check_scale(
     Raw scores that all lie in [0, 1] are likely probabilities if so many rows would rarely all fall
     on one side, where the given share of rows is expected.
     """
-    if scale == "probability" and (low < -_ROUNDING or high > 1.0 + _ROUNDING):
-        raise InvalidInputError(
-            "must be probabilities, as the scores that chose the boundary were, got "
-            f"scores from {low:.6g} to {high:.6g}. Use predict_proba, not decision_function.",
-            argument="y_score",
-        )
+    if scale == "probability":
+        check_probabilities(np.array([low, high]))
     if scale == "raw" and 0.0 <= low < high <= 1.0 and share**n_samples < _UNLIKELY:
         message = (
             f"must be on the scale of the scores that chose {chosen}, got {n_samples:,} "
@@ -521,7 +506,19 @@ def check_scale(
         warnings.warn(f"`y_score` {message}", BoundaryWarning, stacklevel=4)
 
 
-def answer_in_kind(scores: Any, labels: NDArray[Any]) -> Any:
+def check_probabilities(scores: FloatArray) -> None:
+    """Raise if scores are no probabilities, while those that chose a threshold were."""
+    low = float(scores.min())
+    high = float(scores.max())
+    if low < -_ROUNDING or high > 1.0 + _ROUNDING:
+        raise InvalidInputError(
+            "must be probabilities, as the scores that chose the boundary were, got "
+            f"scores from {low:.6g} to {high:.6g}. Use predict_proba, not decision_function.",
+            argument="y_score",
+        )
+
+
+def answer_in_kind(scores: Any, labels: LabelArray) -> Any:
     """Return labels as what the scores are: a series of pandas or Polars, Arrow, or an array."""
     pandas, polars, arrow = (sys.modules.get(name) for name in ("pandas", "polars", "pyarrow"))
     if pandas is not None and isinstance(scores, pandas.Series):

@@ -12,6 +12,15 @@ if TYPE_CHECKING:
     from boundshift._result.boundary import Boundary
 
 
+_SETTINGS = {
+    "labels": "classes change",
+    "scale": "scale on which scores are decided changes",
+    "rule": "goal changes",
+    "by_row": "use of a cost for each row changes",
+    "curve": "curve changes",
+}
+
+
 def describe_changes(old: Boundary, new: Boundary) -> Iterator[str]:
     """Yield a sentence for each change: the decision, its goal, the evidence, then the notes."""
     yield from _describe_decision(old, new)
@@ -29,29 +38,22 @@ def describe_changes(old: Boundary, new: Boundary) -> Iterator[str]:
 
 
 def _describe_decision(old: Boundary, new: Boundary) -> Iterator[str]:
-    if old.labels != new.labels:
-        yield f"The classes change from {old.labels} to {new.labels}."
-    if old.scale != new.scale:
-        yield f"The scores were decided as {old.scale} ones and are now decided as {new.scale}."
     if old.threshold != new.threshold:
         verb = "rises" if new.threshold > old.threshold else "falls"
         ends = [f"{each.threshold:.6g}" for each in (old, new)]
         if ends[0] == ends[1]:
             ends = [repr(each.threshold) for each in (old, new)]
         yield f"The threshold {verb} from {' to '.join(ends)}."
-    if old.rule != new.rule:
-        yield f"The goal changes from {old.rule} to {new.rule}."
-    if old.by_row != new.by_row:
-        yield f"The costs of the rows {'decide now' if new.by_row else 'do not decide any more'}."
-    if old.curve != new.curve:
-        yield f"The curve changes from {old.curve} to {new.curve}."
-    if old.guaranteed and not new.guaranteed:
-        yield "The floors were guaranteed and are not any more."
-    if new.guaranteed and not old.guaranteed:
-        yield "The floors are now guaranteed."
+    for field, name in _SETTINGS.items():
+        before = getattr(old, field)
+        after = getattr(new, field)
+        if before != after:
+            yield f"The {name} from {before} to {after}."
+    if old.guaranteed != new.guaranteed and (old.guaranteed or new.guaranteed):
+        words = "are now guaranteed" if new.guaranteed else "were guaranteed and are not any more"
+        yield f"The floors {words}."
     if old.statuses != new.statuses:
-        statuses = [" and ".join(s.name for s in each.statuses) for each in (old, new)]
-        yield f"The status changes from {statuses[0]} to {statuses[1]}: {new.message}"
+        yield f"The status changes from {old.status.name} to {new.status.name}: {new.message}"
 
 
 def _describe_evidence(old: Boundary, new: Boundary) -> Iterator[str]:

@@ -13,12 +13,23 @@ from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from enum import StrEnum
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, Self, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    Self,
+    TypeAlias,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 
 from boundshift._scores import ScoreSample
 from boundshift._search import ErrorsAt
+from boundshift._typing import Label
 from boundshift.curves import CURVES, Claim, ErrorCurve
 from boundshift.curves._clusters import Betting
 from boundshift.exceptions import InvalidInputError
@@ -28,26 +39,23 @@ MOST_ROWS = 10**15
 """More rows than this are not believed."""
 _WORDS = {"Infinity": math.inf, "-Infinity": -math.inf, "NaN": math.nan}
 _REMEDY = "It was damaged or changed: compute it again and store it with to_json."
-_KNOWN: dict[str, Any] = {**CURVES, Betting.name: Betting, **RULES}
+_KNOWN: dict[str, type[ErrorCurve | Rule]] = {**CURVES, Betting.name: Betting, **RULES}
 """Name → class of curves and rules."""
 
 
+Json: TypeAlias = Any
+"""A value as `json.loads` returns it."""
+_Hint: TypeAlias = Any
+"""The type of a field, such as ``tuple[float, ...]``."""
+
+
 class Metadata(dict[str, bool | int | float | str]):
-    """What users note about a record, as an object of JSON: texts, numbers and booleans by name."""
+    """What users note about a record, by name; an object of JSON."""
 
     @classmethod
     def of(cls, notes: Mapping[str, object]) -> Self:
         """Return notes; raise if JSON cannot carry one."""
-        for name, value in notes.items():
-            is_plain = isinstance(value, bool | int | str)
-            is_plain |= isinstance(value, float) and math.isfinite(value)
-            if not (isinstance(name, str) and is_plain):
-                raise InvalidInputError(
-                    "must have texts, finite numbers or booleans by name, got "
-                    f"{name!r}: {str(value)[:100]!r}. Write other things as text.",
-                    argument="metadata",
-                )
-        return cls(notes)  # type: ignore[arg-type]
+        return cls({name: as_label(value) for name, value in notes.items()})
 
 
 class Record:
@@ -68,7 +76,7 @@ class Record:
     _format: ClassVar[str]
     _version: ClassVar[int] = 1
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain values that JSON can carry: tuples are lists, a status is its name.
 
         Labels must be strings, numbers or booleans.
@@ -76,7 +84,7 @@ class Record:
         return {"format": self._format, "version": self._version, **_encode_fields(self)}
 
     @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> Self:
+    def from_dict(cls, stored: Mapping[str, Json]) -> Self:
         """Return the record that :meth:`to_dict` has given; unknown fields are ignored.
 
         A record is refused if it is another one or of another version, if a field is missing or of
@@ -119,7 +127,7 @@ def require_share(name: str, value: float) -> None:
     require(0.0 < value < 1.0, name, "be between 0 and 1", value)
 
 
-def require_classes(labels: Sequence[Any], lists: Mapping[str, Sequence[Any] | None]) -> None:
+def require_classes(labels: Sequence[Label], lists: Mapping[str, Sequence[object] | None]) -> None:
     """Raise unless there are two or more distinct labels, and each list has one value for each."""
     is_distinct = len(labels) >= 2 and len(set(labels)) == len(labels)
     require(is_distinct, "labels", "be two or more different ones", labels)
@@ -141,7 +149,7 @@ class _Unknown(ErrorCurve, Rule):
 
     name = "unknown"
     claim = Claim.NOMINAL
-    settings: tuple[tuple[str, Any], ...] = ()
+    settings: tuple[tuple[str, Json], ...] = ()
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
         raise InvalidInputError(
@@ -153,59 +161,65 @@ class _Unknown(ErrorCurve, Rule):
         return self.errors(None)  # type: ignore[arg-type]
 
 
-def _encode(value: Any, *, as_text: bool = False) -> Any:
-    """Return a value as JSON can carry it; as text, if asked for, where it cannot."""
+def _encode(value: object) -> Json:
+    """Return a value as JSON can carry it."""
     if isinstance(value, Record):
         return value.to_dict()
     if isinstance(value, _Unknown):
         return dict(value.settings)
-    if isinstance(value, StrEnum):
-        return value.value
-    if is_dataclass(value) and hasattr(value, "name"):
-        # A curve or a rule, which is found again by its name.
-        return {"name": value.name, **_encode_fields(value, as_text=True)}
+    if isinstance(value, ErrorCurve | Rule):
+        return _encode_settings(value)
     if is_dataclass(value):
-        return _encode_fields(value, as_text=as_text)
+        return _encode_fields(value)
     if isinstance(value, Metadata):
         return dict(value)
     if isinstance(value, Mapping):
         items = [_encode(item) for item in value.values()]
         return {"labels": [as_label(key) for key in value], "values": items}
     if isinstance(value, tuple | list):
-        return [_encode(item, as_text=as_text) for item in value]
+        return [_encode(item) for item in value]
     if isinstance(value, float | np.floating) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    try:
-        return None if value is None else as_label(value)
-    except InvalidInputError:
-        if as_text:
-            return repr(value)
-        raise
+        return json.dumps(float(value))
+    return None if value is None else as_label(value)
 
 
-def _encode_fields(value: Any, *, as_text: bool = False) -> dict[str, Any]:
-    return {f.name: _encode(getattr(value, f.name), as_text=as_text) for f in fields(value)}
+def _encode_fields(value: Any) -> dict[str, Json]:
+    return {f.name: _encode(getattr(value, f.name)) for f in fields(value)}
 
 
-def as_label(label: Any) -> bool | int | float | str:
+def _encode_settings(claim: ErrorCurve | Rule) -> dict[str, Json]:
+    """Return a curve or a rule by its name and its settings; as text if JSON cannot carry one."""
+    settings: dict[str, Json] = {"name": claim.name}
+    for each in fields(claim):
+        value = getattr(claim, each.name)
+        try:
+            settings[each.name] = _encode(value)
+        except InvalidInputError:
+            settings[each.name] = repr(value)
+    return settings
+
+
+def as_label(label: object) -> bool | int | float | str:
     if isinstance(label, np.generic):
         label = label.item()
+    if isinstance(label, StrEnum):
+        return label.value
     if isinstance(label, bool | int | str) or (isinstance(label, float) and math.isfinite(label)):
         return label
     raise InvalidInputError(
-        "Labels and groups must be strings, finite numbers or booleans to be stored as JSON, got "
+        "Labels and notes must be strings, finite numbers or booleans to be stored as JSON, got "
         f"{str(label)[:100]!r}. Name them by text, for example "
         "dataclasses.replace(boundary, labels=('no', 'yes'))."
     )
 
 
-def _decode_fields(cls: type[Any], stored: Any) -> Any:
+def _decode_fields(cls: _Hint, stored: Json) -> Any:
     hints = get_type_hints(cls)
     given = {f.name: stored[f.name] for f in fields(cls) if f.name in stored}
     return cls(**{name: _decode(hints[name], value, name) for name, value in given.items()})
 
 
-def _decode(hint: Any, value: Any, name: str) -> Any:
+def _decode(hint: _Hint, value: Json, name: str) -> Any:
     """Return the value that was encoded, of this type; raise if it is of another kind."""
     try:
         return _parse(hint, value, name)
@@ -218,9 +232,9 @@ def _decode(hint: Any, value: Any, name: str) -> Any:
         ) from None
 
 
-def _parse(hint: Any, value: Any, name: str) -> Any:
+def _parse(hint: _Hint, value: Json, name: str) -> Any:
     """Return a value of the type that a hint names; raise any error if it is of another kind."""
-    origin = get_origin(hint)
+    origin: object = get_origin(hint)
     if hint is Any:
         return as_label(value)
     if origin in (Union, UnionType):
@@ -239,7 +253,7 @@ def _parse(hint: Any, value: Any, name: str) -> Any:
     return _parse_object(hint, value)
 
 
-def _parse_union(members: Sequence[Any], value: Any, name: str) -> Any:
+def _parse_union(members: Sequence[_Hint], value: Json, name: str) -> Any:
     """Return a value of the first type of a union that it fits."""
     *others, last = [member for member in members if member is not NoneType]
     if value is None and NoneType in members:
@@ -250,9 +264,9 @@ def _parse_union(members: Sequence[Any], value: Any, name: str) -> Any:
     return _decode(last, value, name)
 
 
-def _parse_container(hint: Any, value: Any, name: str) -> Any:
+def _parse_container(hint: _Hint, value: Json, name: str) -> Any:
     """Return a list, a tuple, a named tuple, or a mapping from labels."""
-    origin = get_origin(hint)
+    origin: object = get_origin(hint)
     inner = get_args(hint)
     if origin is list:
         return [_decode(inner[0], item, name) for item in value]
@@ -269,7 +283,7 @@ def _parse_container(hint: Any, value: Any, name: str) -> Any:
     return tuple(decoded_parts) if origin is tuple else hint(*decoded_parts)
 
 
-def _parse_number(hint: type[Any], value: Any) -> float:
+def _parse_number(hint: _Hint, value: Json) -> float:
     if hint is float and isinstance(value, str):
         return _WORDS[value]
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -277,7 +291,7 @@ def _parse_number(hint: type[Any], value: Any) -> float:
     return float(value) if hint is float else value  # a count may be a sum of weights
 
 
-def _parse_object(hint: type[Any], value: Any) -> Any:
+def _parse_object(hint: _Hint, value: Json) -> Any:
     """Return a status, a curve, a rule, a record, or another dataclass."""
     if issubclass(hint, StrEnum):
         return hint(value)
@@ -293,7 +307,7 @@ def _parse_object(hint: type[Any], value: Any) -> Any:
     return _decode_fields(hint, value)
 
 
-def _restore(stored: Any) -> Any:
+def _restore(stored: Json) -> ErrorCurve | Rule:
     """Return the curve or rule of a name and its settings."""
     if stored["name"] not in _KNOWN or stored["name"] == "metric":
         return _Unknown(tuple(stored.items()))
@@ -302,7 +316,7 @@ def _restore(stored: Any) -> Any:
     return cls(**{key: _restore_setting(stored[key]) for key in taken})
 
 
-def _restore_setting(value: Any) -> Any:
+def _restore_setting(value: Json) -> Any:
     if isinstance(value, Mapping):
         if "name" in value:
             return _restore(value)
@@ -310,7 +324,7 @@ def _restore_setting(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def read_json(text: str | bytes, what: str) -> Any:
+def read_json(text: str | bytes, what: str) -> Json:
     """Return what JSON text holds; raise a sentence about `what` if it is none."""
     try:
         return json.loads(text)
@@ -321,7 +335,7 @@ def read_json(text: str | bytes, what: str) -> Any:
         ) from None
 
 
-def check_format(given: Any, name: str, version: int, needed: tuple[str, ...] = ()) -> None:
+def check_format(given: Json, name: str, version: int, needed: tuple[str, ...] = ()) -> None:
     """Raise unless `given` is a record of that name and version, with all its fields."""
     if not isinstance(given, Mapping) or given.get("format") != name:
         got = given.get("format") if isinstance(given, Mapping) else type(given).__name__

@@ -2,8 +2,8 @@ r"""What a boundary remembers of the rows that chose it: `ChoosingRows`.
 
 A bound for a threshold that was fixed before does not hold on the rows that chose the threshold.
 So a boundary keeps hashes of some of these rows, and recognises them later in any order, as a part
-of other rows, and in single precision. It also keeps the deciles of the scores, and how many of
-the rows have a score in [0, 1], so that scores on another scale can be told apart.
+of other rows, and in single precision. It also keeps the deciles of the scores, so that scores on
+another scale can be told apart.
 """
 
 from __future__ import annotations
@@ -44,8 +44,6 @@ class ChoosingRows:
     ----------
     n_rows : tuple of int
         Rows of each class.
-    n_inside : tuple of int
-        Rows of each class with a score in [0, 1]. Approximate if the scores were read in passes.
     deciles : tuple of tuple
         For each class the smallest score, nine deciles and the largest score, all of them scores
         of rows. Empty for a class without rows. Approximate between the ends if the scores were
@@ -60,19 +58,17 @@ class ChoosingRows:
     """
 
     n_rows: tuple[int, int]
-    n_inside: tuple[int, int]
     deciles: tuple[tuple[float, ...], tuple[float, ...]]
     hashes: tuple[str, str] = ("", "")
     below: tuple[int, int] = (0, 0)
     origin: Literal["unknown", "held-out", "out-of-fold", "training"] = "unknown"
 
     def __post_init__(self) -> None:
-        for n, inside, below in zip(self.n_rows, self.n_inside, self.below, strict=True):
-            if not (0 <= inside <= n and 0 <= below <= _ALL):
-                raise InvalidInputError(
-                    "'chosen_on' must count at most all rows of a class, with hashes below 2^32, "
-                    f"got {inside!r} of {n!r} rows and {below!r}. Find the boundary again."
-                )
+        if not all(n >= 0 for n in self.n_rows) or not all(0 <= n <= _ALL for n in self.below):
+            raise InvalidInputError(
+                "'chosen_on' must count rows, with hashes below 2^32, got "
+                f"{self.n_rows!r} and {self.below!r}. Find the boundary again."
+            )
         for n, deciles in zip(self.n_rows, self.deciles, strict=True):
             is_long_enough = len(deciles) == (len(_DECILES) if n else 0)
             if not (
@@ -89,23 +85,19 @@ class ChoosingRows:
     def of(cls, sample: ScoreSample) -> ChoosingRows:
         """Return the summary of a sample; scores on log-odds are carried back."""
         n_rows = []
-        n_inside = []
         deciles = []
         hashes = []
         below = []
         for scores in sample.classes:
             values = given_values(scores, sample.log_odds)
             counts = row_counts(scores)
-            is_inside = (values >= 0.0) & (values <= 1.0)
             n_rows.append(int(counts.sum()))
-            n_inside.append(int(counts[is_inside].sum()))
             deciles.append(find_deciles(values, counts))
             text, limit = _write_hashes(values, counts)
             hashes.append(text)
             below.append(limit)
         return cls(
             n_rows=(n_rows[0], n_rows[1]),
-            n_inside=(n_inside[0], n_inside[1]),
             deciles=(deciles[0], deciles[1]),
             hashes=(hashes[0], hashes[1]),
             below=(below[0], below[1]),
@@ -120,6 +112,11 @@ class ChoosingRows:
     def most(self) -> float:
         """Largest score."""
         return max(part[-1] for part in self.deciles if part)
+
+    @property
+    def _are_inside(self) -> bool:
+        """Whether all scores lie in [0, 1]."""
+        return self.least >= 0.0 and self.most <= 1.0
 
     @property
     def has_hashes(self) -> bool:
@@ -160,12 +157,12 @@ class ChoosingRows:
         """Return whether scores are likely probabilities and the choosing ones margins, or v.v.
 
         Given that k of n choosing rows of a class have a score in [0, 1], the number among m
-        further rows is beta-binomial under a uniform prior. Rows without labels may all be of the
-        class that has more rows in [0, 1].
+        further rows is beta-binomial under a uniform prior. The deciles tell k, at most. Rows
+        without labels may all be of the class that has more rows in [0, 1].
         """
         weights = np.ones(len(scores), dtype=np.int64) if counts is None else counts
         is_inside = (scores >= -_ROUNDING) & (scores <= 1.0 + _ROUNDING)
-        if self.n_inside == self.n_rows:
+        if self._are_inside:
             outside = int(weights[~is_inside].sum())
             n = sum(self.n_rows)
             chance = betabinom.sf(outside - 1, int(weights.sum()), 1, n + 1)
@@ -183,9 +180,12 @@ class ChoosingRows:
     def _log_chance_inside(self, i: int, m: int) -> float:
         """Return the log of the probability that m rows of a class all lie in [0, 1]."""
         n = self.n_rows[i]
-        inside = self.n_inside[i]
         if n == 0:
             return 0.0
+        n_negative = np.searchsorted(self.deciles[i], 0.0, side="left")
+        n_up_to_one = np.searchsorted(self.deciles[i], 1.0, side="right")
+        share = min(n_up_to_one / 10.0, 1.0) - max(n_negative - 1.0, 0.0) / 10.0
+        inside = math.ceil(share * n)
         before = betaln(inside + 1, n - inside + 1)
         return float(betaln(inside + m + 1, n - inside + 1) - before)
 
@@ -231,7 +231,7 @@ class ChoosingRows:
         order = np.argsort(scores)
         rows = np.ones(len(scores), dtype=np.int64) if counts is None else counts
         deciles = find_deciles(scores[order], rows[order])
-        is_unlike = self.n_inside != self.n_rows and deciles[0] >= 0.0 and deciles[-1] <= 1.0
+        is_unlike = not self._are_inside and deciles[0] >= 0.0 and deciles[-1] <= 1.0
         likeness = " and look like probabilities" if is_unlike else ""
         return f"the scores given lie {describe_range(deciles)}{likeness}"
 

@@ -67,14 +67,10 @@ def decide_bins(
 
 def _summary_of(bins: JointBins) -> ChoosingRows:
     """Return what a boundary remembers of rows that were counted: no scores of single rows."""
-    inside = [
-        int(scores.count_at_most(1.0) - scores.count_below(0.0)) for scores in bins.sample().classes
-    ]
     negatives, positives = bins.rows.sum(axis=1).tolist()
     deciles = [_deciles_of(bins, i) for i in (0, 1)]
     return ChoosingRows(
         n_rows=(negatives, positives),
-        n_inside=(min(inside[0], negatives), min(inside[1], positives)),
         deciles=(deciles[0], deciles[1]),
     )
 
