@@ -167,11 +167,12 @@ def find_boundaries(
     prior_rows: float = 20.0,
     scale: Scale = "auto",
 ) -> GroupBoundaries:
-    r"""Find a boundary for each group of rows: each site, each device, each sex.
+    r"""Find a threshold for each group of rows, such as sites or devices.
 
-    The boundary of a small group is shrunk towards that of all rows. Different boundaries do not
-    guarantee fairness. Where groups differ, equal error rates, equal precision and equal shares
-    flagged exclude each other, and some attributes must not be used for decisions at all.
+    The threshold of a small group is shrunk towards that of all rows. Different thresholds do not
+    guarantee fairness. If groups have different prevalences, equal error rates, equal precision and
+    equal proportions flagged are impossible together, and some attributes must not be used for
+    decisions at all.
 
     Parameters
     ----------

@@ -398,7 +398,7 @@ class Monitor(Record):
 
     @property
     def paths(self) -> tuple[ClassPath, ...]:
-        """Each class over time: every batch at first, then 64 per doubling, and the last."""
+        """The evidence of each class over time; long paths keep a selection of batches."""
         columns = self.certificate.labels, self.classes, self.error_intervals
         return tuple(_as_path(*of_class) for of_class in zip(*columns, strict=True))
 

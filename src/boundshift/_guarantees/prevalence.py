@@ -20,7 +20,7 @@ from boundshift.exceptions import BoundaryWarning
 
 @dataclass(frozen=True)
 class PrevalenceEstimate:
-    """The rate of the positive class among new rows, and whether it can be believed.
+    """The rate of the positive class among new rows, and a test of its assumption.
 
     Parameters
     ----------
@@ -75,8 +75,8 @@ def estimate_prevalence(
     the labelled rows are a random sample of the same population as the new ones, use
     :func:`estimate_rate` instead, whose interval is much narrower.
 
-    Following an estimate although nothing has changed adds its error to every decision. So follow
-    it only if the interval excludes the labelled rows' prevalence.
+    Use the estimate only if its interval excludes the prevalence of the labelled rows. If nothing
+    has changed, the error of the estimate makes decisions worse.
 
     Parameters
     ----------

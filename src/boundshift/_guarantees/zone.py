@@ -52,13 +52,14 @@ class ZoneStatus(TextStatus):
 
 @dataclass(frozen=True)
 class Zone(Record):
-    """Two limits: "no" up to the lower one, "yes" above the upper one, "ask a person" between.
+    """Two limits, with unsure cases between them.
 
     Parameters
     ----------
     low, high : float
-        A row is negative iff score ≤ low and positive iff score > high. Infinite where there are
-        too few rows for a promise; equal where one boundary keeps both promises.
+        A row is negative if score ≤ low, positive if score > high, and unsure otherwise. A limit is
+        infinite if there are too few rows for a guarantee. Both are equal if one threshold keeps
+        both guarantees.
     error_bounds, confidence : tuple of float, and float
         With the stated confidence, at most these shares of the (negative, positive) class are
         decided wrongly, each by itself. In a zone by predictive values the bounds are 1, and the
@@ -130,7 +131,7 @@ class Zone(Record):
 
     @property
     def message(self) -> str:
-        """What the limits promise, and what a missing promise needs."""
+        """What the limits guarantee, and what a missing guarantee needs."""
         said = [f"Nominal: {self.reason}."] if self.reason else []
         sides = (self.high, "above"), (self.low, "up to")
         values = (("precision", self.precision), ("NPV", self.npv))

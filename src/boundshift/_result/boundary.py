@@ -38,7 +38,7 @@ _USELESS = 0.95  # share of a class on the wrong side from which a boundary is o
 
 @dataclass(frozen=True)
 class Boundary(Record):
-    """A decision boundary and what is claimed about it; pairs are (negative, positive).
+    """A threshold with its estimated error rates; pairs are (negative, positive).
 
     Parameters
     ----------
@@ -188,9 +188,10 @@ class Boundary(Record):
 
     @property
     def caution(self) -> str:
-        """Warning that nearly every row of a class is on the wrong side; empty if none is due.
+        """Warning that nearly all rows of a class are misclassified, or an empty text.
 
-        With a cap on flagged rows, which asks for few alarms, only a class lost whole is named.
+        With a budget of flagged rows, there is a warning only if all rows of a class are
+        misclassified.
         """
         is_capped = isinstance(self.rule, Floors) and self.rule.flagged is not None
         for i in (0, 1):
@@ -218,7 +219,7 @@ class Boundary(Record):
         return boundary_html(self)
 
     def predict(self, y_score: Any) -> Any:
-        """Return the label of each score: the positive one iff score > threshold.
+        """Return the label of each score: positive if and only if score > threshold.
 
         Parameters
         ----------

@@ -60,11 +60,11 @@ class Solution:
 
 @dataclass(frozen=True)
 class ErrorCurve(Settings, ABC):
-    """A claim on the share of each class on the wrong side of a boundary.
+    """Estimate or bound the error rate of each class at every threshold.
 
-    A curve of your own is a frozen dataclass with `errors`, a `name` and a `claim`;
-    pass an instance as ``curve``. Derive from :class:`CountCurve` where the claim depends on a
-    class's count only, from :class:`PairCurve` where it is smooth in the boundary.
+    To write a curve of your own, define a frozen dataclass with `errors`, a `name` and a `claim`, and
+    pass an instance as ``curve``. Its base class is :class:`CountCurve` if it needs only the number
+    of misclassified rows, and :class:`PairCurve` if it is smooth in the threshold.
 
     Examples
     --------
@@ -92,17 +92,17 @@ class ErrorCurve(Settings, ABC):
 
     @property
     def treats_classes_alike(self) -> bool:
-        """Whether the claim is the same for either class, so that either may be positive."""
+        """Whether both classes are treated alike, so that either may be positive."""
         return True
 
     @property
     def delta(self) -> float | None:
-        """Probability with which the claim may fail, None for an estimate."""
+        """Probability that the bound fails; None for an estimate."""
         return None
 
     @abstractmethod
     def errors(self, sample: ScoreSample) -> ErrorsAt:
-        """Return the function from boundaries to the claimed error rates (negative, positive)."""
+        """Return a function that estimates or bounds both error rates at given thresholds."""
 
     def errors_at_chosen(
         self, sample: ScoreSample, threshold: float, rule: Rule
@@ -114,7 +114,7 @@ class ErrorCurve(Settings, ABC):
         return float(negative[0]), float(positive[0])
 
     def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
-        """Return the boundary at which the rule on this curve is least."""
+        """Return the threshold that optimises the rule on this curve."""
         if isinstance(rule, Floors):
             self.check_floors(rule)
             found, missed = self._search_floors(sample, rule)
@@ -175,22 +175,22 @@ class CountCurve(ErrorCurve):
 
     @abstractmethod
     def bound(self, wrong: ArrayLike, n: int) -> FloatArray:
-        """Return the claim for each number of points on the wrong side.
+        """Return the estimate or bound of the error rate for a number of misclassified rows.
 
         Parameters
         ----------
         wrong : array-like of int
-            Points of the class on the wrong side, from 0 to n.
+            Misclassified rows of the class, from 0 to n.
         n : int
             Points of the class.
         """
 
     def bound_at(self, wrong: ArrayLike, n: int, delta: float) -> FloatArray:
-        """Return the claim that fails with probability `delta`; estimates have no such setting."""
+        """Return the bound that fails with probability `delta`; estimates ignore it."""
         return self.bound(wrong, n)
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
-        """Return the function from boundaries to the claimed error rates (negative, positive)."""
+        """Return a function that estimates or bounds both error rates at given thresholds."""
 
         def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
             above, below = sample.count_wrong(t)
@@ -207,10 +207,10 @@ class CountCurve(ErrorCurve):
 
 @dataclass(frozen=True)
 class Empirical(CountCurve):
-    """Share of the class on the wrong side, as counted: k/n.
+    """Count the proportion of each class that is misclassified: k/n.
 
-    With it a rule is best on the rows at hand, whatever comes after; scikit-learn's tuned
-    threshold decides so.
+    The threshold is then the best one for the given rows, as with scikit-learn's tuned threshold.
+    It may not be the best one for new rows.
 
     Examples
     --------
@@ -222,7 +222,7 @@ class Empirical(CountCurve):
     claim = Claim.AVERAGE_CASE
 
     def bound(self, wrong: ArrayLike, n: int) -> FloatArray:
-        """Return the share for each number of points on the wrong side."""
+        """Return the error rate for each number of misclassified rows."""
         return np.asarray(np.asarray(wrong, dtype=np.float64) / n)
 
 
@@ -328,10 +328,10 @@ class ConfidenceCurve(CountCurve):
 
 @dataclass(frozen=True)
 class ClopperPearson(ConfidenceCurve):
-    """Largest error rate under which so few points on the wrong side are not too unlikely.
+    """Clopper–Pearson upper bound on the error rate of each class.
 
-    Too unlikely is less than one minus the `confidence`, 0.95 unless said otherwise. The quantile
-    at the confidence of Beta(k + 1, n - k), of Clopper and Pearson (1934, Biometrika 26).
+    The bound is the quantile of Beta(k + 1, n - k) at the `confidence`, 0.95 by default, if k of n
+    rows are misclassified (Clopper and Pearson, 1934, Biometrika 26).
 
     Examples
     --------
@@ -342,7 +342,7 @@ class ClopperPearson(ConfidenceCurve):
     name = "clopper-pearson"
 
     def bound(self, wrong: ArrayLike, n: int) -> FloatArray:
-        """Return the claim for each number of points on the wrong side."""
+        """Return the upper bound on the error rate for each number of misclassified rows."""
         return clopper_pearson(wrong, n, self.delta)
 
 

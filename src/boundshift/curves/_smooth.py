@@ -34,12 +34,12 @@ _MOST_STEPS = 100
 
 @dataclass(frozen=True)
 class Smoothed(PairCurve):
-    r"""Tail of the class's kernel density estimate.
+    r"""Estimate each error rate from a kernel density of the scores of the class.
 
     .. math:: U(t) = \frac1n \sum_j \Phi\left(\frac{s_j - t}{h}\right), \qquad
               h = b \, \min(\hat\sigma, 2 \, \mathrm{IQR}/1.349) \, n^{-1/5}
 
-    The interquartile range keeps an outlier from smoothing everything else away. Scores are
+    The interquartile range limits the influence of outliers on the bandwidth. Scores are
     counted on a grid of 32 cells a bandwidth, so the cost does not grow with the number of
     boundaries looked at; the error of that is below 1e-4 within 1,024 bandwidths of the class's
     median, and rows beyond count as if they stood there. A class of one row, or of equal rows,
@@ -69,7 +69,7 @@ class Smoothed(PairCurve):
         object.__setattr__(self, "bandwidth", width)
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
-        """Return the function from boundaries to the claimed error rates (negative, positive)."""
+        """Return a function that estimates or bounds both error rates at given thresholds."""
         atoms = sample.atoms
         pooled = sample.pooled_std
         facing = (sample.negative, sample.positive.mirrored())
@@ -102,9 +102,9 @@ class Smoothed(PairCurve):
         return lambda t: n * tail(t)
 
     def tail(self, scores: Scores, pooled: float) -> Tail:
-        """Return the function from boundaries to the smoothed share of a class above them.
+        """Return a function that estimates the proportion of a class above given thresholds.
 
-        `pooled` is the standard deviation within the classes, both together.
+        `pooled` is the pooled standard deviation within the classes.
         """
         h = self.bandwidth * (robust_std(scores) or pooled) * scores.effective_n**-0.2
         if h == 0:
@@ -126,7 +126,7 @@ class Smoothed(PairCurve):
 
 @dataclass(frozen=True)
 class Logistic(PairCurve):
-    r"""Tails of both classes under a logistic calibration of the scores.
+    r"""Estimate both error rates from a logistic calibration of the scores.
 
     .. math:: \pi(s) = \frac{1}{1 + e^{-(a s + b)}}, \qquad
               U_-(t) = \frac{\sum_{s_j > t} 1 - \pi(s_j)}{\sum_j 1 - \pi(s_j)}, \qquad
@@ -154,7 +154,7 @@ class Logistic(PairCurve):
     claim = Claim.AVERAGE_CASE
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
-        """Return the function from boundaries to the claimed error rates (negative, positive)."""
+        """Return a function that estimates or bounds both error rates at given thresholds."""
         low, middle, high, cell = _grid(sample)
         atoms = sample.atoms
         size = n_nodes(low, high, cell)
@@ -265,13 +265,13 @@ def _amount_above(weight: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Blend(Logistic):
-    r"""Smoothed error of a class, shrunk towards the calibration of all rows where it has few.
+    r"""Shrink the smoothed error rates towards a calibration on all rows; the default.
 
     .. math:: U_i(t) = \frac{n_i}{n_i + m}\, U_i^{\text{smoothed}}(t)
               + \frac{m}{n_i + m}\, U_i^{\text{logistic}}(t)
 
-    With few rows of a class its error comes from a logistic calibration on the rows of both
-    classes; with many, from its own kernel-smoothed scores, which assume no shape. Efron and
+    The fewer rows a class has, the more its error rate follows a logistic calibration on the rows
+    of both classes. With many rows, it follows the kernel-smoothed scores of the class. Efron and
     Morris (1975, JASA 70) shrink small groups in this way.
 
     Parameters
@@ -298,7 +298,7 @@ class Blend(Logistic):
         object.__setattr__(self, "prior_rows", prior_rows)
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
-        """Return the function from boundaries to the claimed error rates (negative, positive)."""
+        """Return a function that estimates or bounds both error rates at given thresholds."""
         own = Smoothed().errors(sample)
         pooled = super().errors(sample)
         sizes = (sample.negative.effective_n, sample.positive.effective_n)

@@ -83,7 +83,7 @@ def metric_bands(
 
 @dataclass(eq=False, repr=False)
 class ThresholdDisplay(Display):
-    """Lines with bands against the threshold, and both boundaries across them.
+    """Draw error rates or metrics with bands against the threshold.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ class ThresholdDisplay(Display):
         old_threshold: float | None = None,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw several metrics against the threshold, with bands, and both operating points.
+        """Draw metrics against the threshold, with bands, and the old and the new threshold.
 
         Parameters
         ----------

@@ -64,7 +64,7 @@ class Doubt:
 
 @dataclass(frozen=True, eq=False)
 class RowDetails:
-    """Columns beside label and score, in the order of the rows that judge the boundary.
+    """Further columns of the test rows of a report, in the order of the rows.
 
     Parameters
     ----------

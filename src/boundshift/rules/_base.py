@@ -34,11 +34,11 @@ class Settings:
 
 @dataclass(frozen=True)
 class Rule(Settings, ABC):
-    """Combines the error rates of the negative and the positive class.
+    """Combine the error rates of both classes into a number to minimise.
 
-    A rule of your own is a frozen dataclass with a `name` and a `value` that grows with each of
-    the two error rates; the search relies on that. If it depends on the share of positives, it
-    has a setting `prevalence`, None for the sample's. `title`, `maximised` and `measure` are what
+    To write a rule of your own, define a frozen dataclass with a `name` and a `value` that grows
+    with each of the two error rates. If it depends on the proportion of positives, add a setting
+    `prevalence`, None for that of the sample. `title`, `maximised` and `measure` are what
     a report says of it.
 
     Examples
@@ -67,7 +67,7 @@ class Rule(Settings, ABC):
 
     @property
     def title(self) -> str:
-        """What the rule makes best, as in "the greatest F1"."""
+        """Name of the quantity that the rule optimises, such as "F1"."""
         return f"the value of the rule “{self.name}”"
 
     @property
@@ -86,20 +86,20 @@ class Rule(Settings, ABC):
         return hasattr(self, "prevalence")
 
     def guarantees(self, delta: float | None) -> tuple[Guarantee, ...]:
-        """Return what is to hold on fresh rows, all of it except with probability `delta`.
+        """Return the guarantees for new rows; all hold together with probability 1 - `delta`.
 
         None is for a curve that estimates, which guarantees nothing.
         """
         return ()
 
     def at_prevalence(self, prevalence: float) -> Self:
-        """Return the rule for a share of positives, unless it has its own or needs none."""
+        """Return the rule for a prevalence, unless the rule has its own or needs none."""
         if getattr(self, "prevalence", 0.0) is not None:
             return self
         return replace(self, prevalence=prevalence)  # type: ignore[call-arg]
 
     def measure(self, negative: FloatArray, positive: FloatArray, prevalence: float) -> FloatArray:
-        """Return what the rule makes best, as a report states it: by default its value.
+        """Return the quantity that the rule optimises, such as the G-mean.
 
         Parameters
         ----------
@@ -116,7 +116,7 @@ class Rule(Settings, ABC):
 
     @abstractmethod
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:
-        """Return what to minimise.
+        """Return the number to minimise.
 
         Parameters
         ----------

@@ -94,7 +94,8 @@ class Minimax(Rule):
 class GMean(Rule):
     """One minus the G-mean, the geometric mean of recall and specificity.
 
-    A compromise between the sum, which may sacrifice a class, and the larger error.
+    A compromise between the sum of both errors, which can be low although one of them is high, and
+    the larger error.
 
     Examples
     --------

@@ -44,7 +44,7 @@ class ClassRule(Rule):
 
     @abstractmethod
     def for_pair(self, negative: Label, positive: Label) -> Rule:
-        """Return the rule restricted to two of the classes."""
+        """Return the rule for two of the classes."""
 
     @abstractmethod
     def check_classes(self, labels: Sequence[Label]) -> None:
@@ -61,7 +61,7 @@ class ClassRule(Rule):
 
 @dataclass(frozen=True)
 class CostMatrix(ClassRule):
-    r"""Expected cost of a decision between many classes.
+    r"""Minimise the expected cost of a decision between many classes.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ class CostMatrix(ClassRule):
         return np.asarray(losses @ weights / weights.sum())
 
     def for_pair(self, negative: Label, positive: Label) -> Rule:
-        """Return the costs of mistaking two classes for each other."""
+        """Return the costs of both errors between two classes."""
         costs = self.losses((negative, positive))
         false_positive = costs[0, 1] - costs[0, 0]
         false_negative = costs[1, 0] - costs[1, 1]
@@ -174,9 +174,9 @@ class CostMatrix(ClassRule):
 class ClassFloors(ClassRule):
     """Meet a recall floor for each class named, then optimise an objective over all classes.
 
-    On held-out rows the floors are guaranteed: with the given confidence all of them hold together
-    on fresh rows from the same distribution. :class:`~boundshift.BoundShiftClassifier` holds out
-    rows for that, or its status is NOT_GUARANTEED.
+    :class:`~boundshift.BoundShiftClassifier` holds out rows. With the given confidence, all floors
+    then hold together for new rows from the same distribution. If there are too few rows to hold
+    out, the status is NOT_GUARANTEED.
 
     Parameters
     ----------
@@ -222,8 +222,8 @@ class ClassFloors(ClassRule):
     def guarantees(self, delta: float | None = None) -> tuple[Guarantee, ...]:
         r"""Return a guarantee for each floor, with the whole :math:`\delta` of this rule.
 
-        Proposals are tested in order until one fails. A proposal that breaks some floor passes
-        only if the test of that very floor errs, so the floors need not share.
+        Candidate biases are tested in order until one fails. Biases that break a floor pass only if
+        the test of this floor errs, so :math:`\delta` need not be divided among the floors.
         """
         whole = 1.0 - self.confidence
         return tuple(Guarantee(label, floor, whole) for label, floor in self.recall.items())
@@ -252,7 +252,7 @@ class ClassFloors(ClassRule):
         return Floors(recall, specificity, confidence=self.confidence)
 
     def check_classes(self, labels: Sequence[Label]) -> None:
-        """Raise if a floor is of a class that is not there."""
+        """Raise if a floor names an unknown class."""
         unknown = [label for label in self.recall if label not in labels]
         if unknown:
             raise InvalidInputError(

@@ -29,10 +29,10 @@ _CAP_MISSED = 10.0
 class Floors(Rule):
     r"""Meet every floor, then optimise an objective.
 
-    By default floors are guaranteed: with 0.95 confidence all of them hold together on fresh rows
-    from the same distribution. A cap on the rows flagged is a budget: it holds on the rows given,
-    and a cap alone is used up. With ``confidence=None``, or a curve that estimates, floors hold as
-    estimated.
+    By default, floors are guaranteed: with 0.95 confidence, all of them hold together for new rows
+    from the same distribution. `flagged` is a budget: it holds for the given rows, and if it is the
+    only floor, it is used completely. With ``confidence=None``, or a curve that estimates, floors
+    are estimates.
 
     If no threshold meets everything, the status is UNMET, and the boundary's ``message`` names
     what fails and what would be needed. A cap is kept even then, and the floors give way.
@@ -145,7 +145,7 @@ class Floors(Rule):
 
     @property
     def guaranteed(self) -> list[str]:
-        """Names of what is guaranteed if the curve can: a budget is not."""
+        """Names of the floors that are guaranteed; a budget is not."""
         floors = [name for name in self.asked if name != "flagged"]
         return floors if floors and self.confidence == "auto" else list(self.asked)
 
@@ -161,14 +161,14 @@ class Floors(Rule):
 
     @property
     def level(self) -> float | None:
-        """Confidence of the guarantees if no curve is named, None for an estimate."""
+        """Confidence of the guarantees if no curve is named; None for an estimate."""
         if self.confidence == "auto":
             return None if [*self.asked] == ["flagged"] else 0.95
         return self.confidence
 
     @property
     def objective(self) -> Rule:
-        """What to optimise among the boundaries that meet all floors, at the given prevalence."""
+        """The rule that chooses among the thresholds that meet all floors."""
         from boundshift.rules import as_rule
 
         rule: Rule
