@@ -62,9 +62,9 @@ class Solution:
 class ErrorCurve(Settings, ABC):
     """Estimate or bound the error rate of each class at every threshold.
 
-    To write a curve of your own, define a frozen dataclass with `errors`, a `name` and a `claim`, and
-    pass an instance as ``curve``. Its base class is :class:`CountCurve` if it needs only the number
-    of misclassified rows, and :class:`PairCurve` if it is smooth in the threshold.
+    To write a curve of your own, define a frozen dataclass with `errors`, a `name` and a `claim`,
+    and pass an instance as ``curve``. Its base class is :class:`CountCurve` if it needs only the
+    number of misclassified rows, and :class:`PairCurve` if it is smooth in the threshold.
 
     Examples
     --------

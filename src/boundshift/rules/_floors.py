@@ -34,8 +34,8 @@ class Floors(Rule):
     only floor, it is used completely. With ``confidence=None``, or a curve that estimates, floors
     are estimates.
 
-    If no threshold meets everything, the status is UNMET, and the boundary's ``message`` names
-    what fails and what would be needed. A cap is kept even then, and the floors give way.
+    If no threshold meets all floors, the status is UNMET, and the ``message`` of the boundary names
+    what fails and what would be needed. The budget is kept even then.
 
     Parameters
     ----------
