@@ -340,7 +340,7 @@ default="auto"
 
     @property
     def deciding_sample_(self) -> DecidingSample:
-        """Labelled scores that chose the boundary, of the positive one of two classes."""
+        """Labelled scores that chose the threshold, for two classes."""
         if not hasattr(self, "_deciding"):
             raise AttributeError("`deciding_sample_` exists after fit, not in a loaded model")
         used = self._deciding

@@ -132,9 +132,9 @@ class Logistic(PairCurve):
               U_-(t) = \frac{\sum_{s_j > t} 1 - \pi(s_j)}{\sum_j 1 - \pi(s_j)}, \qquad
               U_+(t) = \frac{\sum_{s_j \le t} \pi(s_j)}{\sum_j \pi(s_j)}
 
-    with a and b of greatest likelihood. Every row counts for both classes, by its probability to
-    belong to each, so a rare class draws on all rows. The sum of both errors is least where
-    :math:`\pi` equals the share of the positive class. The calibration is that of Platt (1999).
+    The parameters a and b maximise the likelihood (Platt, 1999). Each row counts for both classes,
+    weighted by its probability to belong to them, so the estimate for a rare class uses all rows.
+    The sum of both errors is lowest if :math:`\pi` equals the proportion of positives.
 
     Scores are counted on a grid of 64 cells a standard deviation, so the cost does not grow with
     the number of boundaries looked at; the error of that is below 1e-4 as long as all scores lie
@@ -193,7 +193,7 @@ class Logistic(PairCurve):
         return at
 
     def bends(self, sample: ScoreSample) -> FloatArray:
-        """Return the scores at which the tails bend: the nodes of the grid, and nowhere else."""
+        """Return the nodes of the grid, between which the tails are smooth."""
         low, _, high, cell = _grid(sample)
         return np.append(low + cell * np.arange(n_nodes(low, high, cell) - 1), high)
 

@@ -281,11 +281,11 @@ class Kappa(ConfusionRule):
 
 @dataclass(frozen=True)
 class Metric(Rule):
-    """Maximise a scikit-learn metric of the confusion matrix that the curves expect.
+    """Maximise a scikit-learn metric of predictions.
 
-    Use it with a curve that estimates the error, such as "smoothed". A metric takes about a
-    millisecond, so the search calls it a few hundred times and finds the optimum to a millionth
-    of the scores' range. The rules "f1", "mcc" and the like are exact.
+    The metric is computed from the error rates that the curve estimates. The search calls it a few
+    hundred times and finds the optimum up to a millionth of the range of the scores. If a named
+    rule optimises the same metric, such as "f1" or "mcc", use it: it is exact.
 
     Parameters
     ----------

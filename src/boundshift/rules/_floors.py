@@ -186,7 +186,7 @@ class Floors(Rule):
         return rule if self.prevalence is None else rule.at_prevalence(self.prevalence)
 
     def at_prevalence(self, prevalence: float) -> Self:
-        """Return the same floors, which count the rows given unless they have a prevalence."""
+        """Return the floors unchanged; their prevalence is a setting of their own."""
         return self
 
     def value(self, negative: FloatArray, positive: FloatArray, n_samples: Sizes) -> FloatArray:

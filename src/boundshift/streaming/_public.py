@@ -36,10 +36,10 @@ from boundshift.streaming._zone import decide_zone
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """Counts of labelled scores by class and bin: megabytes, however many rows there are.
+    """Counts of labelled scores by class and bin, a few megabytes for any number of rows.
 
-    Tallies of different rows are added: yesterday's plus today's is that of both days. A threshold
-    that is found in a tally stands between two bins, so that every count is exact.
+    Tallies of different rows can be added, such as those of two days. The threshold of a tally is
+    between two bins, so that every count is exact.
 
     Examples
     --------
@@ -249,7 +249,7 @@ class Tally:
         pos_label: object = None,
         scale: Scale = "auto",
     ) -> Zone:
-        """Find the limits outside of which errors are few.
+        """Find two limits, with at most the allowed errors outside them.
 
         Parameters
         ----------

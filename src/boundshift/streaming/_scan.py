@@ -167,7 +167,7 @@ def scan_zone(
     element: int = -1,
     progress: Progress | None = None,
 ) -> Zone:
-    """Find the limits outside of which errors are few, on data that is read in passes.
+    """Find two limits, with at most the allowed errors outside them, in passes over the data.
 
     Parameters
     ----------

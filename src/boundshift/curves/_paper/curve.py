@@ -51,10 +51,10 @@ class SupportGeometry:
 
 @dataclass(frozen=True)
 class SupportRadius(ErrorCurve):
-    r"""The paper's claim: the share of points removed, plus the average error of the kept ones.
+    r"""The paper's method: the proportion of slack points plus the bound of the others.
 
-    It goes with the rule "sum" only: the paper's problem is solved exactly, and both classes lose
-    the same share of points.
+    It can only be combined with the rule "sum". The problem is solved exactly, and the same
+    proportion of both classes is slack.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class SupportRadius(ErrorCurve):
         return negative == positive
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
-        """Return the shares as counted: the paper claims errors at its own boundary only."""
+        """Return the counted error rates; the paper's bound holds at its own threshold only."""
         return Empirical().errors(sample)
 
     def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
