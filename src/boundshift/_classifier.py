@@ -736,7 +736,7 @@ default="auto"
         Parameters
         ----------
         X : array-like, sparse matrix or dataframe of shape (n_samples, n_features)
-            Rows used for nothing else: the verdict is certified on them.
+            Rows used for nothing else: the report certifies the threshold on them.
         y : array-like of shape (n_samples,)
             Their labels.
         case_name : str, default=None
@@ -794,7 +794,7 @@ default="auto"
         }
         rows = {"by": by, "row_cost": row_cost, "cluster": cluster, "prevalence": prevalence}
         nominal = self._warn_of_reuse(X, y, are_single=cluster is None)
-        return make(self, X, y, confidence=confidence, nominal=nominal, **names, **rows)
+        return make(self, X, y, confidence=confidence, nominal=nominal, names=names, **rows)
 
     @property
     def _settings(self) -> Settings:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
-    "BoolArray", "Counts", "FloatArray", "IndexArray", "IntArray", "Label", "LabelArray", "Model",
-    "Parameters", "RandomState", "Rows", "Splitter", "Splitting",
+    "BoolArray", "Counts", "Facts", "FloatArray", "IndexArray", "IntArray", "Label", "LabelArray",
+    "Model", "Parameters", "RandomState", "Rows", "Splitter", "Splitting",
 ]  # fmt: skip
 
 BoolArray = NDArray[np.bool_]
@@ -47,3 +47,5 @@ class Splitter(Protocol):
 
 Splitting: TypeAlias = int | str | Splitter | Iterable[tuple[ArrayLike, ArrayLike]] | None
 """What a `cv` may be."""
+Facts: TypeAlias = dict[str, Any]
+"""Plain values that JSON can hold, by name."""

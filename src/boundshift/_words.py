@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from math import ceil, floor
-from typing import Any
+from typing import Any, TypedDict
 
 from boundshift._status import Status
 
@@ -34,6 +34,13 @@ METRIC_TITLES = {
     "standardised_net_benefit": "standardised net benefit",
 }
 """Title of every metric, for tables and axes."""
+METRIC_MEANINGS = {
+    "g_mean": "the geometric mean of recall and specificity",
+    "balanced_accuracy": "the mean of recall and specificity",
+    "f1": "the harmonic mean of recall and precision",
+    "accuracy": "the share of all decisions that are right",
+}
+"""What a metric is, for those who meet it in a table."""
 METRICS_COMPARED = (
     "g_mean", "balanced_accuracy", "f1", "accuracy", "recall_positive", "recall_negative"
 )  # fmt: skip
@@ -69,6 +76,16 @@ class Names:
     cases: str
 
 
+class Naming(TypedDict, total=False):
+    """The arguments of :func:`name_classes`."""
+
+    case_name: str | None
+    positive_name: str | None
+    negative_name: str | None
+    title: str | None
+    target: str | None
+
+
 def name_classes(
     labels: tuple[Any, Any],
     *,
@@ -97,7 +114,7 @@ def name_classes(
         phrases.append(_phrase(name, cases))
         is_adjective = name != "other" and phrases[-1] == f"{name} {cases}"
         short.append(name if is_adjective else phrases[-1])
-    title = title or f"Telling {short[1]} from {short[0]}"
+    title = title or f"Finding {phrases[1]}"
     return Names(phrases[1], phrases[0], short[1], short[0], title, cases)
 
 

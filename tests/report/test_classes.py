@@ -53,7 +53,7 @@ def test_every_class_is_counted(told):
         assert row["precision"] == pytest.approx(precisions[k])
         wrong = np.sum(predicted[y == LABELS[k]] != LABELS[k])
         assert row["most_missed"] == pytest.approx(clopper_pearson(wrong, row["n"], 0.05 / 3))
-    for row, made in zip(facts["comparison"], (own, predicted), strict=True):
+    for row, made in zip(facts["comparison"]["rows"], (own, predicted), strict=True):
         assert row["mean recall"] == pytest.approx(sk.balanced_accuracy_score(y, made))
         assert row["least recall"] == pytest.approx(sk.recall_score(y, made, average=None).min())
         assert row["macro F1"] == pytest.approx(sk.f1_score(y, made, average="macro"))
@@ -67,23 +67,28 @@ def test_the_verdict_is_made_of_those_counts(told):
     n = np.sum(y == LABELS[k])
     wrong = np.sum(predicted[y == LABELS[k]] != LABELS[k])
     most = np.ceil(1000 * clopper_pearson(wrong, n, 0.05 / 3)) / 10
-    assert facts["verdict"]["sentence"] == (
-        f"Mean recall is {100 * now.mean():.1f}% instead of {100 * before.mean():.1f}% by the "
-        f"model's own decisions. The weakest class is {LABELS[k]}: out of 100 patients, "
-        f"{round(100 * (1 - now[k]))} are missed instead of {round(100 * (1 - before[k]))}, in "
-        f"the long run at most {most}% with 95% confidence."
-    )
-    mistakes = {other: np.sum(predicted[y == LABELS[k]] == other) for other in LABELS}
-    called = max(set(LABELS) - {LABELS[k]}, key=mistakes.get)
-    assert f"are called class {called}." in finding(facts, "recall")["text"]
+    missed, right = facts["verdict"]["sentences"]
+    assert f"missed most is {LABELS[k]}: " in missed
+    means = [f"{100 * (1 - recalls.mean()):.1f}%" for recalls in (now, before)]
+    counts = [f"{round(100 * (1 - recalls[k]))}" for recalls in (now, before)]
+    assert re.findall(r"[\d.]+%?", missed.split("out of 100")[1]) == [
+        *counts, f"{most}%", "95%", ".", "3", means[0], means[1], ".",
+    ]  # fmt: skip
+    precisions = sk.precision_score(y, predicted, average=None)
+    k = int(np.argmin(precisions))
+    assert f"called {LABELS[k]}, about {round(100 * precisions[k])} are right" in right
+    assert f"Of all decisions, {100 * np.mean(y == predicted):.1f}% are right" in right
     assert finding(facts, "change")["level"] == "good"
-    assert facts["diagnosis"]["next"].startswith("Use it with care, or improve it: the recall of")
+    assert facts["diagnosis"]["advice"] == "care"
 
 
 def test_every_figure_and_the_answer_stand_on_the_page(told):
     facts = told[0]
     page = Report(facts).html
-    assert page.index(facts["diagnosis"]["next"]) < page.index("Mean recall is")
+    bullets = [*facts["verdict"]["sentences"], facts["diagnosis"]["next"]]
+    assert sorted(page.index(text[:30]) for text in bullets) == [
+        page.index(text[:30]) for text in bullets
+    ]
     for row in facts["classes"]:
         assert f"<td>{100 * row['recall']:.1f}%</td>" in page
         assert f"<td>{np.ceil(1000 * row['most_missed']) / 10:.1f}%</td>" in page
@@ -98,7 +103,7 @@ def test_a_model_that_guesses_is_not_advised():
     y = rng.choice(LABELS, 1500)
     model = BoundShiftClassifier(LogisticRegression()).fit(X[:700], y[:700])
     facts = model.report(X[700:], y[700:]).facts
-    assert facts["diagnosis"]["answer"] == "do not use it"
+    assert facts["diagnosis"]["advice"] == "not shown"
     total = sum(row["most_missed"] for row in facts["classes"])
     assert total > 2  # the errors of a guess add up to 2 of 3 classes
     assert (
@@ -115,7 +120,7 @@ def test_rows_of_fit_certify_nothing(rule):
         report = model.fit(X, y).report(X, y)
     assert report.facts["verdict"]["status"] == "nominal"
     assert "confidence" not in repr(report)
-    assert report.facts["diagnosis"]["answer"] == "test it"
+    assert report.facts["diagnosis"]["advice"] == "test"
     assert "3,000 of these 3,000 rows were used in fit" in finding(report.facts, "proof")["text"]
     assert "good" not in {f["level"] for f in report.facts["diagnosis"]["findings"]}
     assert (report.facts["goal"] or {"state": "unsure"})["state"] in ("unsure", "reached")
@@ -133,11 +138,9 @@ def test_floors_are_judged_by_bounds(floor, state):
     shown = 1 - clopper_pearson(missed, n, 0.05 / 3)
     assert (shown >= floor) == (state == "met")
     assert report.facts["goal"]["state"] == state
-    assert repr(report).startswith(
-        f"Goal: find at least {100 * floor:g}% of rows labelled tb. Class tb {state}: "
-        f"{100 * (1 - missed / n):.1f}% on the test rows; in the long run at least "
-        f"{np.floor(1000 * shown) / 10:.1f}% with 95% confidence in all floors together."
-    )
+    (judged,) = report.facts["goal"]["floors"]
+    assert (judged["asked"], judged["reached"]) == (floor, pytest.approx(1 - missed / n))
+    assert judged["shown"] == pytest.approx(shown)
 
 
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
@@ -160,14 +163,13 @@ def test_a_goal_that_is_not_proved_says_how_many_rows_would_prove_it():
     found = finding(facts, "rows")
     assert found["level"] == "caution"
     assert found["title"] == "There are too few rows labelled tb to prove the goal"
-    told = re.search(r"At this rate ([\d,]+) rows labelled tb", found["text"])[1]
+    told = re.search(r"At this rate ([\d,]+) rows labelled tb", found["advice"])[1]
     needed = next(
         m for m in range(n, 9**6)
         if clopper_pearson(np.ceil(m * missed / n), m, 0.05 / 3) <= 1 - floor
     )  # fmt: skip
     assert n < int(told.replace(",", "")) == pytest.approx(needed, rel=0.02)
-    assert facts["diagnosis"]["answer"] == "use it"
-    assert "But the goal is not proved." in facts["diagnosis"]["next"]
+    assert facts["diagnosis"]["advice"] == "use"
 
 
 def test_costs_are_those_of_a_thousand_decisions():
@@ -193,9 +195,7 @@ def test_rows_of_a_class_without_any_are_asked_for_first(rule):
     model, X, y = ill(rule, separation=4.0)
     here = y != "tb"
     facts = model.report(X[here], y[here]).facts
-    told = "Add rows labelled tb first: no recall is known without them."
-    assert facts["diagnosis"]["next"] == told
-    assert facts["diagnosis"]["answer"] == "improve it"
+    assert facts["diagnosis"]["advice"] == "add rows"
     assert finding(facts, "rows")["title"] == "There are no rows labelled tb"
     assert finding(facts, "change")["level"] == "caution"
     assert facts["classes"][2]["recall"] is None
@@ -203,7 +203,7 @@ def test_rows_of_a_class_without_any_are_asked_for_first(rule):
     assert Report(facts).html.endswith("</html>")
     titles = " ".join(f["title"] for f in facts["diagnosis"]["findings"])
     assert "every class is" not in titles
-    assert facts["verdict"]["sentence"].startswith("Mean recall of the 2 classes with rows is")
+    assert "Averaged over the 2 classes with rows" in facts["verdict"]["sentence"]
     assert (facts["goal"] or {"state": "unsure"})["state"] in ("unsure", "reached")
 
 

@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
-from boundshift import BoundShiftClassifier, Cost, certify, find_boundary
+from boundshift import BoundShiftClassifier, Cost, Floors, certify, find_boundary
 from boundshift.report import ColumnUse, Report, RowDetails, collect_facts
 from tests.browser import console, open_browser, open_pages, requests
 from tests.report.problems import NAMES, clopper_pearson, facts, rows, uniform
@@ -47,6 +47,8 @@ def files(tmp_path_factory):
             top="boundshift predict fit new.csv --top {top}",
         ),
     }
+    floor = find_boundary(y, s, rule=Floors(recall=0.9))
+    pages["floor"] = collect_facts(y, s, boundary=floor, test=TEST, **NAMES)
     X, illness = make_classification(900, n_classes=3, n_informative=5, random_state=1)
     model = BoundShiftClassifier(LogisticRegression()).fit(X[:400], illness[:400])
     pages["classes"] = model.report(X[400:], illness[400:]).facts
@@ -78,6 +80,12 @@ def fill(browser, **values):
         field = browser.find_element("id", name.replace("_", "-"))
         field.clear()
         field.send_keys(str(value))
+
+
+def empty(browser, name):
+    from selenium.webdriver.common.keys import Keys
+
+    browser.find_element("id", name).send_keys(Keys.CONTROL, "a", Keys.BACKSPACE)
 
 
 def threshold(browser):
@@ -150,7 +158,7 @@ def test_keys_and_buttons_move_the_slider_and_the_numbers_follow(page):
     assert "patients missed" in slider.get_attribute("aria-valuetext")
     browser.find_element("id", "to-own").click()
     assert stop(browser) == marks["old"]
-    assert text(browser, "where") == "the model's own"
+    assert text(browser, "where") == "the model's own threshold"
     check_numbers(browser)
     browser.find_element("id", "to-shifted").click()
     assert stop(browser) == marks["shifted"]
@@ -222,18 +230,42 @@ def test_costs_move_the_line_to_the_least_cost_with_a_bound_for_every_threshold(
     assert "numbers above 0" in text(browser, "goal-note")
 
 
-def test_a_capacity_moves_the_line_and_the_threshold_is_copied(page):
+def test_a_capacity_moves_the_line_and_with_costs_both_are_honoured(page):
     browser = page("cost")
+    y, s = TEST
+    stops = np.array(browser.execute_script("return report.data.threshold"))
+    flagged = np.sum(s[:, None] > stops, axis=0)
+    cost = 20 * np.sum(s[y == 1][:, None] <= stops, axis=0)
+    cost = cost + np.sum(s[y == 0][:, None] > stops, axis=0)
     fill(browser, capacity=50, out_of=890)
     t = threshold(browser)
-    stops = browser.execute_script("return report.data.threshold")
-    flagged = np.sum(TEST[1] > t)
-    assert flagged <= 50 < np.sum(TEST[1] > stops[stops.index(t) - 1])
+    assert cost[list(stops).index(t)] == cost[flagged <= 50].min()
+    assert "Least cost" in text(browser, "goal-note")
+    empty(browser, "miss-cost")
+    assert "what both errors cost" in text(browser, "goal-note")
+    empty(browser, "alarm-cost")
+    t = threshold(browser)
+    assert list(stops).index(t) == np.flatnonzero(flagged <= 50)[0]
     note = text(browser, "goal-note")
-    assert f"calls about {flagged} of 890 patients" in note
+    assert f"flags about {np.sum(s > t)} of 890 patients" in note
     assert "--top 50" in note
     most = certify(*TEST, t, chosen_here=True).at(TOGETHER).rate("flagged", 90 / 890)
-    assert f"in the long run at most {np.ceil(1000 * most) / 10:.1f}% are called" in note
+    assert f"in the long run at most {np.ceil(1000 * most) / 10:.1f}% are flagged" in note
+
+
+def test_inputs_that_lead_away_from_the_goal_say_so(page):
+    browser = page("floor")
+    fill(browser, capacity=50, out_of=890)
+    assert "The goal is missed here: recall is" in text(browser, "goal-note")
+    fill(browser, capacity=500)
+    assert "missed" not in text(browser, "goal-note")
+    fill(browser, capacity=-1)
+    assert "Fill in how many" in text(browser, "goal-note")
+
+
+def test_the_threshold_is_copied(page):
+    browser = page("cost")
+    t = threshold(browser)
     grant = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
     browser.execute_cdp_cmd("Browser.grantPermissions", grant)
     browser.find_element("id", "copy").click()

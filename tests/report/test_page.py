@@ -9,6 +9,7 @@ import pytest
 
 from boundshift import InvalidInputError, MissingExtraError
 from boundshift.report import Report, collect_facts
+from boundshift.report._page import _template
 from tests.report.problems import HOSTILE, facts, rows
 
 
@@ -115,6 +116,7 @@ def test_a_notebook_shows_the_page_in_a_frame(page):
 
 
 def test_a_missing_library_is_named_with_its_extra(monkeypatch):
+    _template.cache_clear()
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingExtraError, match=r'pip install "\.\[report\]"'):
         Report(facts()).html  # noqa: B018

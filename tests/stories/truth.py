@@ -1,21 +1,70 @@
 """Ten tables on which advice could go wrong, and what a second program makes of each.
 
 `Second` shares no code with the report: it counts rows, and computes areas, bounds and rates by
-scikit-learn and SciPy. `contradictions` reads the structured facts of a page and returns every pair
-of statements that cannot both be true. Neither depends on how a sentence is worded.
+scikit-learn and SciPy. For each statement of a page it has the figures that may stand in it.
+`contradictions` reads the structured facts of a page and returns every pair of statements that
+cannot both be true. Neither depends on how a sentence is worded.
+
+An interval by resampling is drawn with other rows than those of the report, so that its ends are
+only near. The bounds of averages over clusters are those of `certify`, which has its own tests.
 """
 
+import math
 import re
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from scipy.special import gammaln
-from scipy.stats import beta
+from scipy.stats import beta, norm
 from sklearn import metrics as sk
 
 from boundshift import certify
-from tests.stories.recount import DELTA, auc_interval, most, percent, upper
+
+DELTA = 0.05
+
+
+def upper(wrong, n, delta=DELTA):
+    return 1.0 if wrong >= n else float(beta.isf(delta, wrong + 1, n - wrong))
+
+
+def percent(part, whole=1):
+    """Return a share in percent: of counts exactly, ties to even."""
+    exact = isinstance(part, int | np.integer) and isinstance(whole, int | np.integer)
+    share = Fraction(int(part), int(whole)) if exact else part / whole
+    return f"{round(1000 * share) / 10:.1f}%"
+
+
+def most(bound):
+    return f"{math.ceil(1000 * bound - 1e-9) / 10:.1f}%"
+
+
+def least(bound):
+    return f"{math.floor(1000 * bound + 1e-9) / 10:.1f}%"
+
+
+def amount(value):
+    return f"{abs(value):{',.0f' if abs(value) >= 1000 else '.4g'}}"
+
+
+def rounded(value):
+    """Return a value as a whole number; of a tie both neighbours."""
+    return {f"{round(value - 1e-9):,}", f"{round(value + 1e-9):,}"}
+
+
+def auc_interval(area, m, n):
+    """Return the values whose score test, with the variance of Hanley and McNeil, keeps the area.
+
+    Each pair of rows that share a row adds a covariance: with equal scores of both classes spread
+    as exponentials, two positives outscore one negative with probability a / (2 - a), and one
+    positive outscores two negatives with 2 a^2 / (1 + a).
+    """
+    grid = np.linspace(0, 1, 200_001)[1:-1]
+    both = (m + n) / 2 - 1
+    shared = grid / (2 - grid) - grid**2, 2 * grid**2 / (1 + grid) - grid**2
+    spread = np.sqrt((grid * (1 - grid) + both * sum(shared)) / (m * n))
+    kept = grid[np.abs(area - grid) <= norm.isf(DELTA / 2) * spread]
+    return kept[0], kept[-1]
 
 
 @dataclass
@@ -25,7 +74,6 @@ class Story:
     name: str
     choose: tuple
     judge: tuple
-    options: list = field(default_factory=list)
     own: float | None = None
     cluster: np.ndarray | None = None
     floors: dict = field(default_factory=dict)
@@ -72,12 +120,22 @@ def make_stories():
 
 
 class Second:
-    """What a second program makes of the rows that judge a threshold."""
+    """What a second program makes of the rows that judge a threshold.
 
-    def __init__(self, story, threshold):
-        self.story = story
+    `others` are thresholds of other methods, which are compared with ours.
+    """
+
+    def __init__(self, y, s, threshold, *, own=None, cluster=None, floors=(), costs=None,
+                 probability=None, others=()):  # fmt: skip
+        self.y = np.asarray(y).astype(int)
+        self.s = np.asarray(s)
         self.threshold = threshold
-        self.y, self.s = (np.asarray(part) for part in story.judge[:2])
+        self.own = own
+        self.cluster = cluster
+        self.floors = dict(floors)
+        self.costs = costs
+        self.probability = probability
+        self.others = list(others) or [own]
         self.n = int(np.sum(self.y == 0)), int(np.sum(self.y == 1))
         self.share = self.n[1] / sum(self.n)
 
@@ -88,23 +146,24 @@ class Second:
     def errors(self, threshold):
         return tuple(k / n for k, n in zip(self.wrong(threshold), self.n, strict=True))
 
-    @property
-    def averages(self):
-        if self.story.cluster is None:
-            return self.errors(self.threshold)
+    def averages(self, threshold):
+        """Return the error rate of each class; of clusters the mean of their shares."""
+        if self.cluster is None:
+            return self.errors(threshold)
         means = []
         for label in (0, 1):
-            ids = self.story.cluster[self.y == label]
-            is_wrong = (self.s > self.threshold)[self.y == label] != label
+            ids = self.cluster[self.y == label]
+            is_wrong = (self.s > threshold)[self.y == label] != label
             means.append(np.mean([is_wrong[ids == one].mean() for one in np.unique(ids)]))
         return tuple(means)
 
+    def certificate(self, threshold, **options):
+        return certify(self.y == 1, self.s, threshold, cluster=self.cluster, **options)
+
     @property
     def joint_bounds(self):
-        if self.story.cluster is not None:
-            return certify(
-                self.y == 1, self.s, self.threshold, joint=True, cluster=self.story.cluster
-            ).error_bounds
+        if self.cluster is not None:
+            return self.certificate(self.threshold, joint=True).error_bounds
         wrong = self.wrong(self.threshold)
         return [upper(k, n, DELTA / 2) for k, n in zip(wrong, self.n, strict=True)]
 
@@ -115,10 +174,10 @@ class Second:
     @cached_property
     def area_interval(self):
         sizes = self.n
-        if self.story.cluster is not None:
+        if self.cluster is not None:
             sizes = []
             for label in (0, 1):
-                _, times = np.unique(self.story.cluster[self.y == label], return_counts=True)
+                _, times = np.unique(self.cluster[self.y == label], return_counts=True)
                 sizes.append(times.sum() ** 2 / np.sum(times**2))
         return auc_interval(self.area, *sizes)
 
@@ -127,20 +186,23 @@ class Second:
         alarmed, found, _ = sk.roc_curve(self.y, self.s, drop_intermediate=False)
         return float(np.min(alarmed + 1 - found)) / 2
 
-    def value(self, threshold):
-        """Return the goal's value: a cost, to be small, or the G-mean."""
-        flagged, missed = self.errors(threshold)
-        if self.story.costs:
-            alarm, miss = self.story.costs
+    def value_of(self, flagged, missed):
+        """Return the goal's value of error rates: a negated cost, a recall or the G-mean."""
+        if self.costs:
+            alarm, miss = self.costs
             return -1000 * ((1 - self.share) * alarm * flagged + self.share * miss * missed)
-        return float(np.sqrt((1 - flagged) * (1 - missed)))
+        return 1 - missed if "flagged" in self.floors else np.sqrt((1 - flagged) * (1 - missed))
+
+    def value(self, threshold):
+        return float(self.value_of(*self.errors(threshold)))
 
     @property
     def without_model(self):
-        if self.story.costs:
-            alarm, miss = self.story.costs
-            return -1000 * min((1 - self.share) * alarm, self.share * miss)
-        recall = self.story.floors.get("recall", 0.5)
+        if self.costs:
+            return max(self.value_of(1, 0), self.value_of(0, 1))
+        if "flagged" in self.floors:
+            return max(self.floors["flagged"], np.mean(self.s > self.threshold))
+        recall = self.floors.get("recall", 0.5)
         return float(np.sqrt(recall * (1 - recall)))
 
     @cached_property
@@ -148,17 +210,12 @@ class Second:
         """Return an interval of the gain over no model, by redrawing rows of each class."""
         rng = np.random.default_rng(5)
         values = []
+        flagged = self.s > self.threshold
         for _ in range(1000):
             kept = rng.poisson(1.0, len(self.y))
-            flagged = self.s > self.threshold
             u = kept[flagged & (self.y == 0)].sum() / max(kept[self.y == 0].sum(), 1)
             v = kept[~flagged & (self.y == 1)].sum() / max(kept[self.y == 1].sum(), 1)
-            if self.story.costs:
-                alarm, miss = self.story.costs
-                value = -1000 * ((1 - self.share) * alarm * u + self.share * miss * v)
-            else:
-                value = np.sqrt((1 - u) * (1 - v))
-            values.append(value - self.without_model)
+            values.append(self.value_of(u, v) - self.without_model)
         return np.percentile(values, [2.5, 97.5])
 
     @property
@@ -175,10 +232,10 @@ class Second:
 
     @property
     def goal_state(self):
-        floor = self.story.floors.get("recall")
+        floor = self.floors.get("recall")
         if floor is None:
             return None
-        bound = 1 - upper(self.wrong(self.threshold)[1], self.n[1], DELTA)
+        bound = 1 - upper(self.wrong(self.threshold)[1], self.n[1])
         reached = 1 - self.errors(self.threshold)[1]
         return "met" if bound >= floor else "reached" if reached >= floor else "missed"
 
@@ -196,80 +253,169 @@ class Second:
         few = 1 - DELTA ** (1 / min(self.n)) > 0.2
         return "care" if few or self.least_error > 0.1 else "use"
 
-    def figures(self):
-        """Return every figure that the statements at the top of a page may contain."""
-        figures = set()
-        for threshold in {self.threshold, *([] if self.story.own is None else [self.story.own])}:
+    # --- Figures of each statement ----------------------------------------------------------------
+
+    def figures_of(self, statement):
+        """Return every figure that a statement may contain, by the key of the statement."""
+        return getattr(self, f"{statement}_figures")() | {"95%", "100"}
+
+    @property
+    def _thresholds(self):
+        return [self.threshold] if self.own is None else [self.threshold, self.own]
+
+    def errors_figures(self):
+        """What is missed and flagged, before and after, and both bounds."""
+        bases = (100, 1000, 10_000)
+        figures = {f"{base:,}" for base in bases}
+        for threshold in self._thresholds:
+            errors = self.averages(threshold)
+            figures |= {text for base in bases for e in errors for text in rounded(base * e)}
+            if self.cluster is not None:
+                figures |= {percent(e) for e in (*errors, *self.errors(threshold))}
+        if self.cluster is None:
+            wrong = zip(self.wrong(self.threshold), self.n, strict=True)
+            return figures | {most(upper(k, n)) for k, n in wrong}
+        figures |= {most(bound) for bound in self.certificate(self.threshold).error_bounds}
+        return figures | {f"{len(np.unique(self.cluster[self.y == i])):,}" for i in (0, 1)}
+
+    def alarms_figures(self):
+        """How many alarms are right, before and after."""
+        rows = sum(self.n)
+        figures = {"1,000", *rounded(1000 * self.share), f"{rows:,}"}
+        if self.probability is not None:
+            figures |= self._calibration
+        for threshold in self._thresholds:
             flagged, missed = self.wrong(threshold)
             hits = self.n[1] - missed
-            figures |= {f"{k:,}" for k in (flagged, missed, hits, hits + flagged, *self.n)}
-            for base in (100, 1000, 10_000):
-                shares = (missed / self.n[1], (hits + flagged) / sum(self.n), self.share)
-                figures |= {f"{count:,}" for share in shares for count in rounded(base * share)}
-                right = rounded(base * hits / sum(self.n))
-                alarms = rounded(base * (hits + flagged) / sum(self.n))
-                figures |= {f"{count:,}" for count in right} | {f"{base:,}"}
-                figures |= {f"{a - b:,}" for a in alarms for b in right}
-            figures |= {percent(missed, self.n[1]), percent(self.n[1] - missed, self.n[1])}
+            alarms = round(1000 * (hits + flagged) / rows)
+            right = rounded(1000 * hits / rows)
+            figures |= {f"{alarms:,}", f"{hits + flagged:,}", f"{hits:,}", *right}
+            figures |= {f"{alarms - int(text.replace(',', '')):,}" for text in right}
             if hits + flagged:
                 figures.add(percent(hits, hits + flagged))
-            figures |= {f"{abs(self.value(threshold)):.3f}", f"{abs(self.value(threshold)):,.4g}"}
-            bounds = [upper(k, n, DELTA) for k, n in zip((flagged, missed), self.n, strict=True)]
-            figures |= {most(bound) for bound in bounds}
-            figures |= {f"{np.floor(1000 * (1 - bound)) / 10:.1f}%" for bound in bounds}
-        flagged, missed = self.wrong(self.threshold)
-        figures |= {str(next_limit(missed, self.n[1])), str(next_limit(flagged, self.n[0]))}
-        figures |= {f"{abs(self.without_model):.3f}", f"{abs(self.without_model):,.4g}"}
-        figures |= {percent(self.least_error), f"{round(100 * self.area)}"}
-        low, high = self.area_interval
-        figures |= {str(int(np.floor(100 * low))), str(int(np.ceil(100 * high)))}
-        figures |= {f"{100 * floor:g}%" for floor in self.story.floors.values()}
-        if self.story.costs:
-            figures |= {str(cost) for cost in self.story.costs} | {percent(self.n[1], sum(self.n))}
-            prices = np.array([1 - self.share, self.share]) * self.story.costs
-            bounds = beta.isf(DELTA / 2, np.array(self.wrong(self.threshold)) + 1,
-                              np.array(self.n) - self.wrong(self.threshold))  # fmt: skip
-            top = 1000 * float(prices @ bounds)
-            figures.add(f"{np.ceil(10 * top) / 10:,.4g}")
-        if self.story.cluster is not None:
-            figures |= self._cluster_figures()
-        return figures | {"95%", "100", "50", "1,000", f"{sum(self.n):,}"}
-
-    def _cluster_figures(self):
-        ids = self.story.cluster
-        figures = {f"{len(np.unique(ids[self.y == label])):,}" for label in (0, 1)}
-        figures.add(f"{len(np.unique(ids)):,}")
-        for threshold in (self.threshold, self.story.own):
-            found = certify(self.y == 1, self.s, threshold, cluster=ids)
-            figures |= {most(bound) for bound in found.error_bounds}
-            is_wrong = (self.s > threshold) != (self.y == 1)
-            for label in (0, 1):
-                mine = ids[self.y == label]
-                wrong = is_wrong[self.y == label]
-                figures.add(
-                    percent(np.mean([wrong[mine == one].mean() for one in np.unique(mine)]))
-                )
+                figures.add(f"{100 - round(100 * hits / (hits + flagged))}")
         return figures
 
+    def note_figures(self):
+        """Rows and clusters that judge."""
+        clusters = 0 if self.cluster is None else len(np.unique(self.cluster))
+        return {f"{sum(self.n):,}", f"{clusters:,}"}
 
-def next_limit(wrong, n, m=100):
-    """Return the most wrong rows among m more, by hypergeometric sums in logarithms."""
+    def separation_figures(self):
+        """Pairs that are ranked rightly, and the least error of any threshold."""
+        low, high = self.area_interval
+        ends = {str(math.floor(100 * low)), str(math.ceil(100 * high))}
+        return ends | {"50", f"{round(100 * self.area)}", percent(self.least_error)}
 
-    def log_ways(total, part):
-        return gammaln(total + 1) - gammaln(part + 1) - gammaln(total - part + 1)
+    def proof_figures(self):
+        """The value reached, that without a model, and the sum of both bounds."""
+        values = (self.value(self.threshold), self.without_model)
+        if self.costs:
+            texts = {amount(value) for value in values} | {"1,000"}
+        elif "flagged" in self.floors:
+            texts = {percent(value) for value in values}
+        else:
+            texts = {f"{value:.3f}" for value in values}
+        return texts | {most(sum(self.joint_bounds)), "100%"}
 
-    limit = 0
-    for more in range(1, m + 1):
-        first = np.arange(max(0, wrong + more - m), wrong + 1)
-        ways = log_ways(n, first) + log_ways(m, wrong + more - first)
-        if np.exp(ways - log_ways(n + m, wrong + more)).sum() > DELTA:
-            limit = more
-    return limit
+    def goal_figures(self):
+        """What was asked for, is reached and shown."""
+        flagged, missed = self.wrong(self.threshold)
+        n_flagged = flagged + self.n[1] - missed
+        rows = sum(self.n)
+        figures = {"1,000"}
+        for name, asked in self.floors.items():
+            wrong, n = (n_flagged, rows) if name == "flagged" else (missed, self.n[1])
+            bound = upper(wrong, n)
+            figures |= {f"{100 * asked:.4g}%", percent(wrong, n), percent(n - wrong, n)}
+            figures |= {most(bound), least(1 - bound)}
+            figures |= {f"{n_flagged:,}", f"{rows:,}", f"{int(asked * rows + 1e-9):,}"}
+        if self.costs:
+            figures |= {amount(self.value(t)) for t in self._thresholds}
+            figures |= {str(cost) for cost in self.costs} | {percent(self.n[1], rows)}
+            bounds = [
+                upper(k, n, DELTA / 2) for k, n in ((flagged, self.n[0]), (missed, self.n[1]))
+            ]
+            top = -self.value_of(*bounds)
+            digits = 10.0 ** (math.floor(math.log10(top)) - 3)
+            figures.add(amount(math.ceil(top / digits - 1e-9) * digits))
+        return figures
 
+    def rows_figures(self):
+        """What the smallest class can show, and how many rows would show the goal."""
+        sizes = self.n
+        bounds = [1 - DELTA ** (1 / n) for n in self.n]
+        if self.cluster is not None:
+            sizes = [len(np.unique(self.cluster[self.y == i])) for i in (0, 1)]
+            bounds = self.certificate(self.threshold).lowest_bounds
+        i = int(np.argmin(sizes))
+        needed = next(n for n in range(1, 1000) if 1 - DELTA ** (1 / n) <= 0.05)
+        figures = {f"{sizes[i]:,}", most(bounds[i]), f"{needed}", "5%"}
+        if self.goal_state == "reached":
+            figures |= self.goal_figures() | {f"{self._needed_for_recall():,}"}
+        return figures
 
-def rounded(value):
-    """Return a value as a whole number; of a tie both neighbours."""
-    return {round(value - 1e-9), round(value + 1e-9)}
+    def _needed_for_recall(self):
+        """Return the fewest positives that would show the floor at the share that is missed."""
+        n = self.n[1]
+        missed = k = self.wrong(self.threshold)[1]
+        most_missed = 1 - self.floors["recall"]
+        while upper(k, math.floor(k * n / missed)) > most_missed:
+            k += 1
+        fewest = math.floor(k * n / missed)
+        while upper(k, fewest - 1) <= most_missed:
+            fewest -= 1
+        return fewest
+
+    @property
+    def _calibration(self):
+        order = np.argsort(self.probability, kind="stable")
+        said = self.probability[order]
+        true = self.y[order]
+        count = min(max(len(said) // 20, 1), 10)
+        off = 0
+        for here in np.array_split(np.arange(len(said)), count):
+            k = int(true[here].sum())
+            low = 1 - upper(len(here) - k, len(here), DELTA / 2)
+            off += not low <= said[here].mean() <= upper(k, len(here), DELTA / 2)
+        return {percent(said.mean()), percent(self.n[1], sum(self.n)), str(off), str(count)}
+
+    def calibration_figures(self):
+        """The mean probability beside the share of positives, and the groups that are off."""
+        return self._calibration
+
+    def lead_figures(self):
+        """How far ours is from the others."""
+        figures = {f"{n:,}" for n in self.n}
+        flagged, missed = self.wrong(self.threshold)
+        reach = [t for t in self.others if self._keeps_floors(t)]
+        figures |= {str(len(reach)), str(len(self.others)), "1,000"}
+        values = [self.value(t) for t in (self.threshold, *self.others)]
+        if self.costs:
+            figures |= {amount(value) for value in values}
+        elif "flagged" in self.floors:
+            figures |= {percent(value) for value in values}
+        else:
+            figures |= {f"{value:.3f}" for value in values}
+        for threshold in self.others:
+            theirs = self.wrong(threshold)
+            figures |= {f"{abs(theirs[0] - flagged):,}", f"{abs(theirs[1] - missed):,}"}
+        return figures
+
+    def _keeps_floors(self, threshold):
+        flagged = np.mean(self.s > threshold)
+        reached = {"recall": 1 - self.errors(threshold)[1], "flagged": -flagged}
+        limits = {"recall": 1, "flagged": -1}
+        return all(reached[name] >= limits[name] * asked for name, asked in self.floors.items())
+
+    def status_figures(self):
+        """The level of an interval alone."""
+        return {"0.5"}
+
+    def advice_figures(self):
+        """The reason of an advice: any of the judgements."""
+        keys = ("goal", "separation", "proof", "rows")
+        return set().union(*(self.figures_of(key) for key in keys))
 
 
 RANDOM = re.compile(r"The (difference|gain) lies between \S+ and \S+ \(95%, by resampling\)")
@@ -278,6 +424,31 @@ RANDOM = re.compile(r"The (difference|gain) lies between \S+ and \S+ \(95%, by r
 def figures_in(text):
     """Return the figures of a text, without intervals by resampling."""
     return set(re.findall(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?%?", RANDOM.sub(" ", text)))
+
+
+def statements(facts):
+    """Yield every statement of a page, with the key of the second computation of its figures."""
+    verdict = facts["verdict"]
+    yield from zip(("errors", "alarms"), verdict["sentences"], strict=True)
+    yield "note", verdict["note"]
+    yield "advice", facts["diagnosis"]["next"]
+    if facts["goal"]:
+        yield "goal", facts["goal"]["sentence"]
+    if facts["comparison"]["lead"]:
+        yield "lead", facts["comparison"]["lead"]
+    for finding in facts["diagnosis"]["findings"]:
+        if finding["key"] != "stability":  # whose interval is random
+            yield finding["key"], f"{finding['title']}. {finding['text']} {finding['advice']}"
+
+
+def unexplained(facts, second):
+    """Return the figures of a page that the second computation does not have."""
+    told = {}
+    for key, text in statements(facts):
+        left = figures_in(text) - second.figures_of(key)
+        if left:
+            told[text] = left
+    return told
 
 
 def contradictions(facts):
@@ -293,9 +464,11 @@ def contradictions(facts):
     verdict = facts["verdict"]
     is_used = advice in ("use", "care", "weak")
     state = None if goal is None else goal["state"]
-    pieces = [*verdict["parts"], *([] if goal is None else goal["parts"])]
+    pieces = [part for bullet in verdict["bullets"] for part in bullet]
+    pieces += [] if goal is None else goal["parts"]
     is_nominal = verdict["status"] == "nominal"
     own = facts["old"]["threshold"]
+    rates = (judgement["flagged"], judgement["missed"])
     wrong = {
         "used, and not shown to be useful": is_used and not proof.startswith("shown"),
         "used, and reversed": is_used and ranking == "reversed",
@@ -314,6 +487,8 @@ def contradictions(facts):
         and ranking != "reversed",
         "enough rows, and more are wanted": judgement["asks_for_rows"]
         and findings.get("rows", {}).get("level") == "good",
+        "not to be used, and its threshold is praised": diagnosis["level"] == "bad"
+        and findings.get("stability", {}).get("level") == "good",
         "the colour is not that of the advice": (diagnosis["level"] == "good") != (advice == "use"),
         "nothing is certified, and a bound is": is_nominal
         and any(piece["status"] == "certified" for piece in pieces),
@@ -321,16 +496,16 @@ def contradictions(facts):
         and "good" in {finding["level"] for finding in diagnosis["findings"]},
         "rates are not those of the counts": certificate["errors"]
         != [k / n for k, n in zip(certificate["wrong"], facts["n"], strict=True)],
-        "rows missed are not those counted": judgement["missed_rows"]
-        != [certificate["wrong"][1], facts["n"][1]],
-        "the share missed is another one": facts["clusters"] is None
-        and judgement["missed"] != certificate["errors"][1],
+        "rows that are wrong are not those counted": [rate["wrong"] for rate in rates]
+        != certificate["wrong"],
+        "the share that is wrong is another one": facts["clusters"] is None
+        and [rate["share"] for rate in rates] != certificate["errors"],
         "the slider counts otherwise": [
             counts[facts["stops"]["marks"]["shifted"]] for counts in facts["stops"]["wrong"]
         ]
         != certificate["wrong"],
         "an own threshold that is not known": own is None
-        and ("old" in facts["stops"]["marks"] or judgement["missed_before"] is not None),
+        and ("old" in facts["stops"]["marks"] or judgement["missed"]["before"] is not None),
         "met, and the bound is below": goal is not None
         and any(
             floor["state"] == "met"

@@ -202,8 +202,9 @@ def is_goal_met(facts: Mapping[str, Any]) -> bool:
 
 
 def print_sentences(facts: Mapping[str, Any]) -> None:
-    """Print the report's goal, verdict and zone, and what to do next."""
-    for name in ("goal", "verdict", "zone"):
+    """Print the report's points, its goal and its zone."""
+    for text in (*facts["verdict"]["sentences"], facts["diagnosis"]["next"]):
+        print_line(f"- {text}")
+    for name in ("goal", "zone"):
         if facts[name] is not None:
             print_line(facts[name]["sentence"])
-    print_line(facts["diagnosis"]["next"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,9 +14,10 @@ from scipy.stats import norm
 from boundshift import __version__
 from boundshift._guarantees.certificate import Certificate, CertificateStatus
 from boundshift._status import QUIET
-from boundshift._typing import FloatArray, IndexArray
+from boundshift._typing import Facts, FloatArray, IndexArray, Rows
 from boundshift._validation import as_labels
 from boundshift._words import (
+    Naming,
     Sentence,
     at_most,
     claim,
@@ -29,25 +30,24 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.models._decision import certify_rows
 from boundshift.models._scoring import find_winner
 from boundshift.report._evidence import Doubt
-from boundshift.report._goal import Floor, Goal, Reached, State, cost_text, judge_floor, worst_of
-from boundshift.report._judgement import count_rows
-from boundshift.report._sentences import (
-    WHERE,
+from boundshift.report._findings import (
+    LEVELS,
     Finding,
     Level,
-    floor_word,
-    join,
     keep_findings,
-    lower,
     missed_text,
     nothing_finding,
     proof_text,
     row_finding,
-    say,
-    say_floor,
     test_text,
 )
-from boundshift.rules import ClassFloors, CostMatrix
+from boundshift.report._goal import Floor, Goal, Reached, State, cost_text, judge_floor, worst_of
+from boundshift.report._judgement import Advice, count_rows
+from boundshift.report._sentences import WHERE, floor_word, join, lower, say, say_floor
+from boundshift.rules import ClassFloors, CostMatrix, Rule
+
+if TYPE_CHECKING:
+    from boundshift._classifier import BoundShiftClassifier
 
 _OWN = "the model's own decisions"
 _UNPROVED = "Do not use it yet: these rows do not show that it is better than chance."
@@ -64,7 +64,7 @@ class ClassEvidence:
     """What test rows show of many classes; a matrix counts rows by true and by called class."""
 
     certificate: Certificate
-    rule: Any
+    rule: Rule
     matrix: IndexArray
     own_matrix: IndexArray  # by the model's own decisions
     names: list[str]  # of the rows of each class
@@ -85,6 +85,13 @@ class ClassEvidence:
         """Place of the class of which the largest share is missed."""
         return int(np.nanargmax(self.certificate.errors))
 
+    @cached_property
+    def least_precise(self) -> int:
+        """Place of the class whose name is right least often, among those that are called."""
+        called = self.matrix.sum(axis=0)
+        right = np.diag(self.matrix)
+        return int(np.argmin(np.where(called > 0, right / np.maximum(called, 1), 1.0)))
+
     @property
     def absent(self) -> list[str]:
         """Names of the classes without rows."""
@@ -92,29 +99,29 @@ class ClassEvidence:
         return [name for name, n in zip(self.names, sizes, strict=True) if not n]
 
     @property
-    def floors(self) -> Mapping[Any, float]:
+    def floors(self) -> Mapping[object, float]:
         """Recall asked for of each class."""
         return self.rule.recall if isinstance(self.rule, ClassFloors) else {}
 
 
 def class_facts(
-    classifier: Any,
-    X: Any,
+    classifier: BoundShiftClassifier,
+    X: Rows,
     y: ArrayLike,
     *,
-    case_name: str | None,
-    title: str | None,
-    target: str | None,
+    names: Naming,
     confidence: float,
     doubt: Doubt | None,
-    others: Mapping[str, Any],
-) -> dict[str, Any]:
+    others: Mapping[str, object],
+) -> Facts:
     """Return what a report states of a classifier of more than two classes.
 
     `others` are arguments for two classes, which must be None.
     """
     n_classes = len(classifier.classes_)
-    passed = [name for name, value in others.items() if value is not None]
+    cases = names.get("case_name") or "rows"
+    of_two = {name: names.get(name) for name in ("positive_name", "negative_name")}
+    passed = [name for name, value in {**of_two, **others}.items() if value is not None]
     if passed:
         raise InvalidInputError(
             f"must be left out in a report on {n_classes} classes, got one. It is "
@@ -122,7 +129,7 @@ def class_facts(
             argument=passed[0],
         )
     evidence = gather_classes(
-        classifier, X, y, confidence, doubt, cases=case_name or "rows", target=target
+        classifier, X, y, confidence, doubt, cases=cases, target=names.get("target")
     )
     goal = _judge_goal(evidence)
     statuses = {pair.status: pair.message for pair in classifier.boundaries_.values()}
@@ -132,16 +139,23 @@ def class_facts(
         "version": __version__,
         "names": {
             "cases": evidence.cases,
-            "title": title or f"Telling {n_classes} classes apart",
+            "title": names.get("title") or f"Telling {n_classes} classes apart",
         },
         "confidence": confidence,
         "n": evidence.matrix.sum(),
         "status": evidence.certificate.status,
         "classes": _class_rows(evidence),
         "matrix": evidence.matrix.tolist(),
-        "comparison": [
-            _summarise(_OWN, evidence.own_matrix),
-            _summarise("shifted", evidence.matrix),
+        "comparison": {
+            "rows": [
+                _summarise(_OWN, evidence.own_matrix),
+                _summarise("the new decisions", evidence.matrix),
+            ],
+            "lead": None,
+        },
+        "words": [
+            ("Mean recall", "the recall of each class, averaged"),
+            ("Macro F1", "the harmonic mean of recall and precision of each class, averaged"),
         ],
         "goal": None if goal is None else _goal_facts(goal, evidence),
         "verdict": _verdict_facts(evidence),
@@ -150,8 +164,8 @@ def class_facts(
 
 
 def gather_classes(
-    classifier: Any,
-    X: Any,
+    classifier: BoundShiftClassifier,
+    X: Rows,
     y: ArrayLike,
     confidence: float,
     doubt: Doubt | None,
@@ -195,8 +209,8 @@ def gather_classes(
 
 
 def _compare(
-    rule: Any,
-    labels: list[Any],
+    rule: Rule,
+    labels: list[object],
     true: IndexArray,
     own: IndexArray,
     new: IndexArray,
@@ -221,7 +235,7 @@ def _compare(
     return (State.BETTER if now < before else State.WORSE), (before, now)
 
 
-def _class_rows(evidence: ClassEvidence) -> list[dict[str, Any]]:
+def _class_rows(evidence: ClassEvidence) -> list[Facts]:
     certificate = evidence.certificate
     with np.errstate(invalid="ignore"):  # without rows a share is NaN, which is written as None
         recall, before = (
@@ -242,7 +256,7 @@ def _class_rows(evidence: ClassEvidence) -> list[dict[str, Any]]:
     ]
 
 
-def _summarise(method: str, matrix: IndexArray) -> dict[str, Any]:
+def _summarise(method: str, matrix: IndexArray) -> Facts:
     """Return metrics of all classes that have rows."""
     n = matrix.sum(axis=1)
     right = np.diag(matrix)
@@ -278,7 +292,7 @@ def _judge_goal(evidence: ClassEvidence) -> Goal | None:
     return Goal(state, floors, aim, is_asked=False)
 
 
-def _goal_facts(goal: Goal, evidence: ClassEvidence) -> dict[str, Any]:
+def _goal_facts(goal: Goal, evidence: ClassEvidence) -> Facts:
     if isinstance(evidence.rule, CostMatrix):
         wish = "the least cost, by the cost of each mistake"
         words = {State.BETTER: "Lower cost", State.WORSE: "Higher cost"}
@@ -312,46 +326,66 @@ def _say_floors(floors: list[Floor], evidence: ClassEvidence) -> tuple[str, list
         if floor is None:
             parts.append(Sentence(f"There are no rows of class {label}."))
         else:  # the bounds of all classes hold together
-            parts += say_floor(floor, evidence.where, evidence.confidence, 2, 2)
+            parts += say_floor(
+                floor, evidence.where, evidence.confidence, " for all classes together"
+            )
     return f"find {join_words(wishes)}", parts
 
 
-def _verdict_facts(evidence: ClassEvidence) -> dict[str, Any]:
-    """Return how many rows are found, and missed of the weakest class; a bound is certified."""
+def _verdict_facts(evidence: ClassEvidence) -> Facts:
+    """Return what is missed, and how many decisions are right; a bound is certified."""
+    certificate = evidence.certificate
+    bullets = [_say_missed(evidence), [Sentence(_precision_text(evidence))]]
+    note = f"Measured on {evidence.matrix.sum():,} test rows. {_VALID} The rest are estimates."
+    if not certificate.certified:
+        note = f"Nothing here is certified. {sentence(certificate.reason)}"
+    return say(bullets, certificate.status, note)
+
+
+def _say_missed(evidence: ClassEvidence) -> list[Sentence]:
+    """Return the share missed of the weakest class, and the mean of all classes."""
     certificate = evidence.certificate
     k = evidence.weakest
-    before, now = (
-        _summarise("", matrix)["mean recall"] for matrix in (evidence.own_matrix, evidence.matrix)
-    )
-    change = "as" if before == now else f"instead of {percent(before)}"
-    n_seen = np.count_nonzero(certificate.n_samples)
-    among = f" of the {n_seen} classes with rows" if evidence.absent else ""
-    parts = [Sentence(f"Mean recall{among} is {percent(now)} {change} by {_OWN}.")]
-    old, missed = (
-        round(100 - 100 * matrix[k, k] / certificate.n_samples[k])
-        for matrix in (evidence.own_matrix, evidence.matrix)
-    )
-    change = "as before" if missed == old else f"instead of {old}"
+    matrices = (evidence.matrix, evidence.own_matrix)
+    missed = [round(100 - 100 * matrix[k, k] / certificate.n_samples[k]) for matrix in matrices]
     text = (
-        f"The weakest class is {certificate.labels[k]}: out of 100 {evidence.cases}, {missed} are "
-        f"missed {change}"
+        f"The class that is missed most is {certificate.labels[k]}: out of 100 "
+        f"{evidence.names[k]}, about {missed[0]} are missed ({_OWN}: {missed[1]})"
     )
-    if not certificate.certified:
-        parts.append(Sentence(f"{text}."))
-        note = f"Nothing here is certified. {sentence(certificate.reason)}"
-        return say(parts, certificate.status, note)
-    bound = claim(f"at most {at_most(certificate.error_bounds[k])}", certificate.confidence)
-    parts += [Sentence(f"{text},"), Sentence(f"{bound}.", "certified")]
-    note = f"Measured on {evidence.matrix.sum():,} test rows. {_VALID} The rest are estimates."
-    return say(parts, certificate.status, note)
+    parts = [Sentence(f"{text}.")]
+    if certificate.certified:
+        bound = claim(f"at most {at_most(certificate.error_bounds[k])}", certificate.confidence)
+        parts = [Sentence(f"{text},"), Sentence(f"{bound}.", "certified")]
+    means = [percent(1 - _summarise("", matrix)["mean recall"]) for matrix in matrices]
+    n_seen = np.count_nonzero(certificate.n_samples)
+    classes = f"the {n_seen} classes with rows" if evidence.absent else f"the {n_seen} classes"
+    mean = f"Averaged over {classes}, {means[0]} are missed ({_OWN}: {means[1]})."
+    return [*parts, Sentence(mean)]
+
+
+def _precision_text(evidence: ClassEvidence) -> str:
+    """Return how many decisions for the least precise class are right, and how many of all."""
+    k = evidence.least_precise
+    labels = evidence.certificate.labels
+    right, own_right = (
+        f"{round(100 * matrix[k, k] / matrix[:, k].sum())}" if matrix[:, k].any() else "none called"
+        for matrix in (evidence.matrix, evidence.own_matrix)
+    )
+    shares = [
+        percent(np.trace(matrix) / matrix.sum())
+        for matrix in (evidence.matrix, evidence.own_matrix)
+    ]
+    return (
+        f"Out of 100 {evidence.cases} called {labels[k]}, about {right} are rightly called so "
+        f"({_OWN}: {own_right}); no other class has fewer. Of all decisions, {shares[0]} are right "
+        f"({_OWN}: {shares[1]})."
+    )
 
 
 # --- The diagnosis --------------------------------------------------------------------------------
 
 
-def _diagnosis_facts(
-    goal: Goal | None, messages: list[str], evidence: ClassEvidence
-) -> dict[str, Any]:
+def _diagnosis_facts(goal: Goal | None, messages: list[str], evidence: ClassEvidence) -> Facts:
     """Return strong and weak points; the worst one decides what to do next."""
     certificate = evidence.certificate
     labels = [f"class {label}" for label in certificate.labels]
@@ -359,17 +393,16 @@ def _diagnosis_facts(
     proof = _proof_finding(evidence)
     recall = _recall_finding(evidence)
     change = _change_finding(evidence)
-    precision = _precision_finding(evidence)
     rows = _row_finding(goal, of_class, proof, evidence)
     doubts = [
         Finding("status", "caution", "The biases need a second look", text) for text in messages
     ]
-    answer, level, text = _advise(goal, proof, recall, precision, rows, evidence)
-    findings = [proof, recall, change, precision, rows, *doubts]
+    advice, text = _advise(goal, proof, recall, rows, evidence)
+    findings = [proof, recall, change, rows, *doubts]
     return {
         "findings": keep_findings(findings, certificate),
-        "answer": answer,
-        "level": level,
+        "advice": advice,
+        "level": LEVELS[advice],
         "next": text,
     }
 
@@ -425,7 +458,7 @@ def _recall_finding(evidence: ClassEvidence) -> Finding:
             "Often a column gives the answer away that is known only afterwards, or the same "
             "cases occur in training and test."
         )
-        return Finding("recall", "caution", title, f"{text} {advice}", advice)
+        return Finding("recall", "caution", title, text, advice)
     if share <= _HIGH:
         return Finding("recall", "good", f"The recall of {every} is high", text)
     if share <= _LOW:
@@ -449,52 +482,38 @@ def _change_finding(evidence: ClassEvidence) -> Finding:
     return Finding("change", level, f"{word} than {_OWN}", text)
 
 
-def _precision_finding(evidence: ClassEvidence) -> Finding | None:
-    """Return that most rows that are called a class are of another one."""
-    called = evidence.matrix.sum(axis=0)
-    right = np.diag(evidence.matrix)
-    k = int(np.argmin(np.where(called > 0, right / np.maximum(called, 1), 1.0)))
-    if 2 * right[k] >= called[k]:
-        return None
-    name = f"{evidence.cases} called class {evidence.certificate.labels[k]}"
-    text = f"Of {called[k]:,} {name}, {right[k]:,} belong to it."
-    return Finding("precision", "caution", f"Most {name} belong to another", text)
-
-
 def _advise(
     goal: Goal | None,
     proof: Finding,
     recall: Finding,
-    precision: Finding | None,
     rows: Finding | None,
     evidence: ClassEvidence,
-) -> tuple[str, Level, str]:
-    """Return the answer, its level, and what to do next."""
+) -> tuple[Advice, str]:
+    """Return the first advice that applies, and its text."""
     state = evidence.state if goal is None else goal.state
-    if evidence.doubt is not None:
-        return "test it", "bad", test_text(evidence.doubt.reason, evidence.doubt.remedy)
-    if proof.level == "bad":
-        return "do not use it", "bad", f"{_UNPROVED} {proof.advice}"
-    if evidence.absent:
-        text = f"Add {join_words(evidence.absent)} first: no recall is known without them."
-        return "improve it", "caution", text
-    if state == State.MISSED:
-        return "improve it", "caution", missed_text("fit it on more rows")
-    if state == State.WORSE:
-        text = f"Use {_OWN}: by {evidence.measure} they are better on these rows."
-        return "improve it", "caution", text
-    is_perfect = evidence.certificate.errors[evidence.weakest] <= _PERFECT
-    if is_perfect:
-        text = "Check these results before you use it: they are too good to be taken on trust."
-        return "check it", "caution", f"{text} {recall.advice}"
-    if recall.level != "good":
-        start = "Improve it" if recall.level == "bad" else "Use it with care, or improve it"
-        answer = "improve it" if recall.level == "bad" else "use it with care"
-        return answer, "caution", f"{start}: {lower(recall.title)}. {recall.advice}"
+    doubt = evidence.doubt or Doubt("", "")
+    least_missed = evidence.certificate.errors[evidence.weakest]
+    weak = f"{lower(recall.title)}. {recall.advice}"
+    absent = f"Add {join_words(evidence.absent)} first: no recall is known without them."
+    own = f"Use {_OWN}: by {evidence.measure} they are better on these rows."
+    check = "Check these results before you use it: they are too good to be taken on trust."
+    cases = (
+        (evidence.doubt is not None, Advice.TEST, test_text(doubt.reason, doubt.remedy)),
+        (proof.level == "bad", Advice.NOT_SHOWN, f"{_UNPROVED} {proof.advice}"),
+        (bool(evidence.absent), Advice.ADD_ROWS, absent),
+        (state == State.MISSED, Advice.MISSED, missed_text("fit it on more rows")),
+        (state == State.WORSE, Advice.OWN_THRESHOLD, own),
+        (least_missed <= _PERFECT, Advice.CHECK, f"{check} {recall.advice}"),
+        (recall.level == "bad", Advice.WEAK, f"Improve it: {weak}"),
+        (recall.level != "good", Advice.CARE, f"Use it with care: {weak}"),
+        (True, Advice.USE, _use_text(state, rows)),
+    )
+    return next((advice, text) for applies, advice, text in cases if applies)
+
+
+def _use_text(state: State, rows: Finding | None) -> str:
     text = "Use it: most rows of every class are found."
-    if state == State.REACHED:
-        advice = "" if rows is None else f" {rows.advice}"
-        text += f" But the goal is not proved.{advice}"
-    elif precision is not None:
-        text += f" But {lower(precision.title)}."
-    return "use it", "good", text
+    if state != State.REACHED:
+        return text
+    advice = f" {rows.advice}" if rows is not None and rows.advice else ""
+    return f"{text} But the goal is not proved.{advice}"

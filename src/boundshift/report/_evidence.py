@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ from boundshift._guarantees.certify import certify
 from boundshift._guarantees.zone import Zone
 from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample
-from boundshift._typing import BoolArray, FloatArray
+from boundshift._typing import BoolArray, FloatArray, Rows
 from boundshift._validation import (
     as_choice,
     as_column,
@@ -31,8 +31,11 @@ from boundshift._validation import (
     own_cost,
 )
 from boundshift._view import assume_own_threshold, read_sample, settle_boundary
-from boundshift._words import Names, column_name, name_classes
+from boundshift._words import Names, Naming, name_classes
 from boundshift.exceptions import InvalidInputError
+
+if TYPE_CHECKING:
+    from boundshift._classifier import BoundShiftClassifier
 
 MOST_LEVELS = 12
 """Columns with more values than this are not shown as groups."""
@@ -79,7 +82,7 @@ class RowDetails:
     """
 
     probability: ArrayLike | None = None
-    groups: Mapping[str, Any] = field(default_factory=dict)
+    groups: Mapping[str, ArrayLike] = field(default_factory=dict)
     row_cost: ArrayLike | None = None
     cluster: ArrayLike | None = None
 
@@ -147,11 +150,12 @@ class PairedRows:
     def errors(self, flagged: BoolArray | None = None) -> tuple[float, float]:
         """Return both classes' error rates, of the report's decisions or of others."""
         flagged = self.flagged if flagged is None else flagged
-        wrong = (flagged != self.is_positive) * self._costs
+        wrong = (flagged != self.is_positive) * self.costs
         return float(wrong[~self.is_positive].mean()), float(wrong[self.is_positive].mean())
 
     @property
-    def _costs(self) -> FloatArray:
+    def costs(self) -> FloatArray:
+        """Cost of a wrong decision on each row: one, unless it was given."""
         return np.ones(len(self.flagged)) if self.cost is None else self.cost
 
     def interval(
@@ -161,22 +165,25 @@ class PairedRows:
 
         With `other` decisions on the same rows it is that of the difference, ours minus theirs.
 
-        It is a Poisson bootstrap. Rows of one class with the same two decisions are one of eight
-        independent cells, and the sum of a large cell is drawn from a normal distribution.
+        It is a Poisson bootstrap. Rows of one class with the same two decisions are a cell, cells
+        are independent, and the sum of a large cell is drawn from a normal distribution.
         """
         random = np.random.default_rng(0)
         theirs = self.flagged if other is None else other
         cell = 4 * self.is_positive + 2 * self.flagged + theirs
-        sums = np.array([_draw(self._costs[cell == k], random, n_draws) for k in range(8)])
-        totals: Any = np.bincount(self.is_positive, minlength=2)
-        if self.cost is None:
-            totals = sums[:4].sum(axis=0), sums[4:].sum(axis=0)
+        drawn = [_draw(self.costs[cell == k], random, n_draws) for k in range(8)]
+        sums = np.reshape(drawn, (2, 2, 2, n_draws))  # by class, our decision, and theirs
+        negative, positive = sums.sum(axis=(1, 2))
+        if self.cost is not None:  # an error rate is then the mean cost of a row
+            negative, positive = np.bincount(self.is_positive, minlength=2)
+        our_alarms = sums[0, 1].sum(axis=0)
+        our_misses = sums[1, 0].sum(axis=0)
+        their_alarms = sums[0, :, 1].sum(axis=0)
+        their_misses = sums[1, :, 0].sum(axis=0)
         with np.errstate(invalid="ignore"):  # a draw may leave a class without rows
-            values = measure((sums[2] + sums[3]) / totals[0], (sums[4] + sums[5]) / totals[1])
+            values = measure(our_alarms / negative, our_misses / positive)
             if other is not None:
-                values = values - measure(
-                    (sums[1] + sums[3]) / totals[0], (sums[4] + sums[6]) / totals[1]
-                )
+                values = values - measure(their_alarms / negative, their_misses / positive)
         tail = 50 * (1 - confidence)
         low, high = np.nanpercentile(values, [tail, 100 - tail])
         return float(low), float(high)
@@ -207,7 +214,7 @@ class Evidence:
     judged_on: JudgedOn
     by_row: Certificate
     certificate: Certificate
-    joint_bounds: tuple[float, float]  # of both error rates together
+    joint_bounds: tuple[float, ...]  # of both error rates together
     prevalence: float  # of the positive class where decisions are made
     known_prevalence: float | None  # None where it is that of the rows
     own_threshold: float | None = None  # of the model; None if it is not known
@@ -241,8 +248,13 @@ class Evidence:
         self, threshold: float, confidence: float, *, joint: bool = False
     ) -> Certificate:
         """Bound the errors of a threshold, averaged over clusters."""
-        return _certify_clusters(
-            self.rows.is_positive, self.scores, self.details, threshold, confidence, joint=joint
+        return certify(
+            self.rows.is_positive,
+            self.scores,
+            threshold,
+            confidence,
+            cluster=self.details.cluster,
+            joint=joint,
         )
 
 
@@ -256,7 +268,7 @@ def gather_evidence(
     test: tuple[ArrayLike, ArrayLike] | None = None,
     scores: Origin = "held-out",
     confidence: float = 0.95,
-    names: Mapping[str, str | None] | None = None,
+    names: Naming,
     interval: tuple[float, float] | None = None,
     chosen_here: bool = True,
     prevalence: float | None = None,
@@ -276,69 +288,69 @@ def gather_evidence(
             "Pass the test rows as y_true and y_score, with the boundary.",
             argument="chosen_here",
         )
-    target = column_name(y_true)
     boundary, sample = settle_boundary(y_true, y_score, boundary, pos_label=pos_label)
     own = _read_own_threshold(old_threshold, sample)
     # The rows of the verdict, which judge the boundary.
     if test is not None:
         y_true, y_score = test
         sample = read_sample(y_true, y_score, boundary.labels, "test")
-    is_test = test is not None or not chosen_here
-    judged_on: JudgedOn = "test" if is_test else "deciding"
-    if doubt is not None and doubt.is_seen and is_test:
-        judged_on = "seen"
+    judged_on: JudgedOn = "deciding"
+    if test is not None or not chosen_here:
+        judged_on = "seen" if doubt is not None and doubt.is_seen else "test"
     score_of_row = as_scores(y_score)
     is_positive = np.asarray(as_labels(y_true) == boundary.labels[1], dtype=np.bool_)
-    checked = (details or RowDetails()).check(len(is_positive))
-    cost = checked.row_cost
+    details = (details or RowDetails()).check(len(is_positive))
+    cost = details.row_cost
     if cost is not None:
         cost = own_cost(np.asarray(cost), is_positive)
-    rows = PairedRows(is_positive, score_of_row > boundary.threshold, cost)
     known_prevalence = getattr(boundary.rule, "prevalence", None)
     if prevalence is not None:
         known_prevalence = as_share("prevalence", prevalence, "Use 0.02 for one in fifty.")
-    by_row = _certify_rows(boundary, sample, confidence, "held-out" if is_test else scores, is_test)
-    joint = by_row.at(confidence, joint=True)
-    certificate = by_row
-    own_certificate = None
-    if doubt is not None:
-        by_row = certificate = replace(
-            by_row, status=CertificateStatus.NOMINAL, reason=doubt.reason
-        )
-    elif checked.cluster is not None:
-        if not is_test:
-            raise InvalidInputError(
-                "must go with test rows, got rows that chose the boundary. Hold out "
-                "whole clusters, and pass them as `test`.",
-                argument="cluster",
-            )
-        known = (is_positive, score_of_row, checked)
-        certificate = _certify_clusters(*known, boundary.threshold, confidence)
-        joint = _certify_clusters(*known, boundary.threshold, confidence, joint=True)
-        if own is not None:
-            own_certificate = _certify_clusters(*known, own, confidence)
-        by_row = replace(by_row, status=CertificateStatus.NOMINAL, reason=_CLUSTERED)
-    first, second = joint.error_bounds
-    return Evidence(
+    origin: Origin = scores if judged_on == "deciding" else "held-out"
+    by_row = _certify_rows(boundary, sample, confidence, origin, judged_on != "deciding")
+    evidence = Evidence(
         boundary=boundary,
-        names=name_classes(boundary.labels, **{"target": target, **(names or {})}),
+        names=name_classes(boundary.labels, **names),
         confidence=confidence,
         sample=sample,
         scores=score_of_row,
-        rows=rows,
-        details=checked,
+        rows=PairedRows(is_positive, score_of_row > boundary.threshold, cost),
+        details=details,
         judged_on=judged_on,
         by_row=by_row,
-        certificate=certificate,
-        joint_bounds=(first, second),
+        certificate=by_row,
+        joint_bounds=by_row.at(confidence, joint=True).error_bounds,
         prevalence=float(is_positive.mean()) if known_prevalence is None else known_prevalence,
         known_prevalence=known_prevalence,
         own_threshold=own,
         own_errors=None if own is None else _errors_at(sample, own),
-        own_certificate=own_certificate,
         doubt=doubt,
         interval=interval,
         zone=zone,
+    )
+    if doubt is not None:
+        nominal = replace(by_row, status=CertificateStatus.NOMINAL, reason=doubt.reason)
+        return replace(evidence, by_row=nominal, certificate=nominal)
+    return evidence if details.cluster is None else _claim_clusters(evidence)
+
+
+def _claim_clusters(evidence: Evidence) -> Evidence:
+    """Return evidence whose claims are about averages over clusters."""
+    if evidence.judged_on == "deciding":
+        raise InvalidInputError(
+            "must go with test rows, got rows that chose the boundary. Hold out "
+            "whole clusters, and pass them as `test`.",
+            argument="cluster",
+        )
+    confidence = evidence.confidence
+    threshold = evidence.boundary.threshold
+    own = evidence.own_threshold
+    return replace(
+        evidence,
+        by_row=replace(evidence.by_row, status=CertificateStatus.NOMINAL, reason=_CLUSTERED),
+        certificate=evidence.certify_clusters(threshold, confidence),
+        joint_bounds=evidence.certify_clusters(threshold, confidence, joint=True).error_bounds,
+        own_certificate=None if own is None else evidence.certify_clusters(own, confidence),
     )
 
 
@@ -376,19 +388,7 @@ def _certify_rows(
     )
 
 
-def _certify_clusters(
-    is_positive: BoolArray,
-    scores: FloatArray,
-    details: RowDetails,
-    threshold: float,
-    confidence: float,
-    *,
-    joint: bool = False,
-) -> Certificate:
-    return certify(is_positive, scores, threshold, confidence, cluster=details.cluster, joint=joint)
-
-
-def own_probability(classifier: Any, X: Any) -> NDArray[np.float64] | None:
+def own_probability(classifier: BoundShiftClassifier, X: Rows) -> FloatArray | None:
     """Return the inner model's probability of the positive class, None where it has none."""
     inner = classifier.estimator_
     positive = classifier.boundary_.labels[1]
@@ -398,7 +398,7 @@ def own_probability(classifier: Any, X: Any) -> NDArray[np.float64] | None:
     return np.asarray(inner.predict_proba(X), dtype=np.float64)[:, place]
 
 
-def check_levels(name: str, values: Any) -> NDArray[Any]:
+def check_levels(name: str, values: ArrayLike) -> NDArray[np.object_]:
     """Return a column of groups; raise if it has too many, or only one."""
     column = np.asarray(values, dtype=object)
     levels = len({str(value) for value in column})

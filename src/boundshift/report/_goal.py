@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
 
 import numpy as np
 from scipy.stats import binom
 
 from boundshift._guarantees.certificate import Certificate
 from boundshift._status import Status
+from boundshift._typing import FloatArray
 from boundshift._words import number, percent
 from boundshift.curves import Claim
 from boundshift.report._evidence import Evidence
@@ -68,14 +68,14 @@ class Aim:
         self.is_maximised = self.rule.maximised
         self.n_draws = _FEW_DRAWS if self.rule.costly else _DRAWS
 
-    def of(self, negative: Any, positive: Any) -> Any:
+    def of(self, negative: FloatArray, positive: FloatArray) -> FloatArray:
         """Return it at both error rates."""
-        value = self.rule.measure(np.asarray(negative), np.asarray(positive), self.prevalence)
+        value = np.asarray(self.rule.measure(negative, positive, self.prevalence))
         return PER * value if self.is_cost else value
 
     def at(self, errors: tuple[float, float]) -> float:
         """Return it at one pair of error rates."""
-        return float(self.of(*errors))
+        return float(self.of(np.asarray(errors[0]), np.asarray(errors[1])))
 
     def is_better(self, value: float, other: float) -> bool:
         """Return whether one value is better than another."""

@@ -26,7 +26,6 @@ _PERFECT = 0.005
 _STRONG = 0.1
 _FAIR = 0.3
 _NEAR_CHANCE = 0.55  # of the interval of the area under the curve
-_NEXT = 100  # further rows of each class of which the verdict speaks
 _CLAIM = 0.05  # the error rate for which the rows needed are stated
 _VERY_FEW = 0.2
 _MOST_GROUPS, _FEWEST_ROWS = 10, 20  # of a calibration
@@ -129,7 +128,6 @@ class Usefulness:
     if the interval of the gain lies above 0.
     """
 
-    aim: Aim
     value: float
     without_model: float | None  # None if no decision without a model keeps the floors
     policy: Policy
@@ -152,7 +150,6 @@ def judge_usefulness(evidence: Evidence) -> Usefulness:
     total = sum(evidence.joint_bounds)
     is_better = evidence.certificate.status != "nominal" and total < 1
     return Usefulness(
-        aim=aim,
         value=value,
         without_model=None if baseline is None else baseline.value,
         policy=Policy.AT_RANDOM if baseline is None else baseline.policy,
@@ -258,46 +255,48 @@ def count_alarms(errors: tuple[float, ...], prevalence: float) -> Alarms:
 
 
 @dataclass(frozen=True)
+class ClassErrors:
+    """How many rows of a class are decided wrongly, before and after."""
+
+    share: float  # of clusters the average
+    before: float | None  # at the model's own threshold; None if it is not known
+    bound: float | None  # None unless certified
+    wrong: int  # each row counted once
+    n: int
+
+
+@dataclass(frozen=True)
 class Verdict:
     """What changes for both classes; only bounds are certified."""
 
-    missed: float  # share of positives; of clusters the average
-    missed_before: float | None  # at the model's own threshold; None if it is not known
-    missed_bound: float | None  # None unless certified
-    missed_rows: tuple[int, int]  # positives missed, and all of them, each row counted once
-    is_averaged: bool  # over clusters
+    missed: ClassErrors
+    flagged: ClassErrors
     alarms: Alarms
     alarms_before: Alarms | None
-    next_rows: tuple[int, int] | None  # most wrong ones of the next rows of each class
-    n_next: int = _NEXT
 
 
 def reach_verdict(evidence: Evidence) -> Verdict:
     """Return what is missed and flagged, before and after."""
-    claimed = evidence.certificate
-    by_row = evidence.by_row
-    before = None
-    if evidence.own_certificate is not None:
-        before = evidence.own_certificate.errors[1]
-    elif evidence.own_errors is not None:
-        before = evidence.own_errors[1]
-    following = None
-    if evidence.is_tested and by_row.certified:
-        first, second = by_row.next_rows(_NEXT)
-        following = (first, second)
+    own = evidence.own_errors
     return Verdict(
-        missed=claimed.errors[1],
-        missed_before=before,
-        missed_bound=claimed.error_bounds[1] if claimed.certified else None,
-        missed_rows=(by_row.wrong[1], by_row.n_samples[1]),
-        is_averaged=evidence.is_clustered,
-        alarms=count_alarms(by_row.errors, evidence.prevalence),
-        alarms_before=(
-            None
-            if evidence.own_errors is None
-            else count_alarms(evidence.own_errors, evidence.prevalence)
-        ),
-        next_rows=following,
+        missed=_errors_of_class(1, evidence),
+        flagged=_errors_of_class(0, evidence),
+        alarms=count_alarms(evidence.by_row.errors, evidence.prevalence),
+        alarms_before=None if own is None else count_alarms(own, evidence.prevalence),
+    )
+
+
+def _errors_of_class(place: int, evidence: Evidence) -> ClassErrors:
+    claimed = evidence.certificate
+    before: tuple[float, ...] | None = evidence.own_errors
+    if evidence.own_certificate is not None:
+        before = evidence.own_certificate.errors
+    return ClassErrors(
+        share=claimed.errors[place],
+        before=None if before is None else before[place],
+        bound=claimed.error_bounds[place] if claimed.certified else None,
+        wrong=evidence.by_row.wrong[place],
+        n=evidence.by_row.n_samples[place],
     )
 
 
@@ -413,6 +412,7 @@ class Advice(StrEnum):
     CHANCE = "chance"
     NO_MODEL = "no model"  # deciding without a model is better
     NOT_SHOWN = "not shown"
+    ADD_ROWS = "add rows"  # of a class without any
     CHECK = "check"  # too good
     MISSED = "missed"
     OWN_THRESHOLD = "own threshold"
@@ -431,12 +431,10 @@ class Diagnosis:
     separation: Separation
     usefulness: Usefulness
     rows: RowCount
-    alarms: Alarms
     shift: Shift | None
     calibration: Calibration | None
     doubts: tuple[Status, ...]  # about the choice of the threshold
     better_method: str | None
-    is_decided_alike: str | None  # "everyone" or "nobody" is flagged
 
     @property
     def asks_for_rows(self) -> bool:
@@ -454,10 +452,6 @@ def diagnose(evidence: Evidence, better_method: str | None = None) -> Diagnosis:
     floors = [] if goal is None else goal.floors
     of_class = () if evidence.is_clustered else ("specificity", "recall")
     doubts = _doubts_of(evidence.boundary, separation)
-    flagged = evidence.rows.flagged
-    alike = None
-    if flagged.all() or not flagged.any():
-        alike = "everyone" if flagged.all() else "nobody"
     rows = count_rows(evidence.certificate, floors, of_class)
     advice = _advise(goal, separation, usefulness, rows, doubts, better_method)
     return Diagnosis(
@@ -466,12 +460,10 @@ def diagnose(evidence: Evidence, better_method: str | None = None) -> Diagnosis:
         separation=separation,
         usefulness=usefulness,
         rows=rows,
-        alarms=count_alarms(evidence.by_row.errors, evidence.prevalence),
         shift=judge_shift(evidence),
         calibration=judge_calibration(evidence),
         doubts=doubts,
         better_method=better_method,
-        is_decided_alike=alike,
     )
 
 

@@ -15,7 +15,7 @@ from functools import cache, cached_property
 from html import escape
 from importlib import resources
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,9 +24,19 @@ from boundshift import __version__
 from boundshift._guarantees.certificate import Certificate, Origin
 from boundshift._guarantees.zone import Zone
 from boundshift._result.boundary import Boundary
-from boundshift._typing import FloatArray
+from boundshift._typing import Facts, FloatArray, Rows
 from boundshift._view import ScoreAxis
-from boundshift._words import at_least, at_most, claim_text, class_rows, number, percent, sentence
+from boundshift._words import (
+    Naming,
+    at_least,
+    at_most,
+    claim_text,
+    class_rows,
+    column_name,
+    number,
+    percent,
+    sentence,
+)
 from boundshift._writing import is_special, write_whole
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import InvalidInputError, MissingExtraError
@@ -42,24 +52,28 @@ from boundshift.report._evidence import (
     gather_evidence,
     own_probability,
 )
-from boundshift.report._judgement import Diagnosis, Verdict, diagnose, reach_verdict
-from boundshift.report._panels import compare, panels
+from boundshift.report._findings import diagnosis_facts
+from boundshift.report._judgement import diagnose, reach_verdict
+from boundshift.report._panels import Lead, compare, panels
 from boundshift.report._sentences import (
     WHERE,
-    diagnosis_facts,
+    explain_metrics,
     goal_facts,
     lead_text,
     verdict_facts,
     zone_facts,
 )
 
+if TYPE_CHECKING:
+    import jinja2
+
+    from boundshift._classifier import BoundShiftClassifier
+
 # Parts of the page's one script, in the order in which they need each other.
 _SCRIPT = ("rates.js", "threshold.js", "goals.js", "take.js")
 _WIDTH = 1000
 _PLOT = 240
-_LANE = 150
-_BOTTOM = 140
-_CEILING = 34
+_LANE = 108
 _CERTIFICATE = ("status", "certified", "method", "errors", "error_bounds", "wrong")
 # In a script element these could end it, open a comment, or end a line of the program.
 _UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
@@ -74,7 +88,7 @@ def collect_facts(
     old_threshold: float | Literal["auto"] | None = "auto",
     test: tuple[ArrayLike, ArrayLike] | None = None,
     scores: Origin = "held-out",
-    comparison: Iterable[Mapping[str, Any]] | None = None,
+    comparison: Iterable[Facts] | None = None,
     confidence: float = 0.95,
     model: str | None = None,
     case_name: str | None = None,
@@ -91,7 +105,7 @@ def collect_facts(
     top: str | None = None,
     doubt: Doubt | None = None,
     zone: Zone | None = None,
-) -> dict[str, Any]:
+) -> Facts:
     """Collect everything that a report says, as plain values that JSON can hold.
 
     Parameters
@@ -170,9 +184,9 @@ def collect_facts(
     >>> y = np.repeat([0, 1], [500, 50])
     >>> scores = [rng.normal(3 * y - 2, 1) for _ in range(2)]
     >>> facts = collect_facts(y, scores[0], test=(y, scores[1]), positive_name="sick")
-    >>> print(facts["verdict"]["sentence"])
+    >>> print(facts["verdict"]["sentences"][0])
     Out of 100 sick rows, the new threshold misses about 8, in the long run at most 17.4% with 95%
-    confidence. Out of 1,000 rows, 91 of them sick rows, it flags ...
+    confidence. Out of 100 other rows, the new threshold flags about 4, ...
     """
     evidence = gather_evidence(
         y_true,
@@ -183,7 +197,13 @@ def collect_facts(
         test=test,
         scores=scores,
         confidence=confidence,
-        names=_given_names(case_name, positive_name, negative_name, title, target),
+        names={
+            "case_name": case_name,
+            "positive_name": positive_name,
+            "negative_name": negative_name,
+            "title": title,
+            "target": target or column_name(y_true),
+        },
         interval=interval,
         chosen_here=chosen_here,
         prevalence=prevalence,
@@ -192,66 +212,66 @@ def collect_facts(
         zone=zone,
     )
     compared, lead = compare(None if comparison is None else list(comparison), evidence)
+    labels = f"{evidence.boundary.labels[1]!r}, {evidence.boundary.labels[0]!r}"
+    return as_plain(
+        {
+            **_facts_of(evidence, compared, lead),
+            "model": model,
+            "columns": sorted(columns, key=lambda column: column.used),
+            "shell": shell or f"decisions = np.where(scores > {{threshold}}, {labels})",
+            "top": top,
+        }
+    )
+
+
+def _facts_of(evidence: Evidence, compared: Facts, lead: Lead | None) -> Facts:
+    """Return what follows from evidence, counted, judged and in sentences."""
     verdict = reach_verdict(evidence)
     diagnosis = diagnose(evidence, lead.best if lead and lead.is_better_method else None)
-    found = evidence.boundary
-    labels = f"{found.labels[1]!r}, {found.labels[0]!r}"
-    facts = {
+    goal = goal_facts(evidence, diagnosis)
+    return {
         "kind": "two classes",
         "version": __version__,
-        "model": None if model is None else str(model),
         "names": evidence.names,
-        "labels": [str(label) for label in found.labels],
+        "labels": [str(label) for label in evidence.boundary.labels],
         "confidence": evidence.confidence,
         "judged_on": evidence.judged_on,
         "counted_on": WHERE[evidence.judged_on],
         "n": evidence.sample.n_samples,
-        "chosen_on": found.n_samples,
+        "chosen_on": evidence.boundary.n_samples,
         "clusters": evidence.certificate.n_clusters,
-        "boundary": {
-            "threshold": found.threshold,
-            "message": found.message,
-            "claim": claim_text(found),
-            "table": [{"title": title, "values": pair} for title, pair in class_rows(found)],
-        },
+        "boundary": _boundary_facts(evidence.boundary),
         "old": {"threshold": evidence.own_threshold},
         "interval": evidence.interval,
         "certificate": _certificate_facts(evidence),
         "prevalence": evidence.prevalence,
-        "goal": goal_facts(evidence, diagnosis),
+        "goal": goal,
         "verdict": verdict_facts(verdict, evidence),
         "diagnosis": diagnosis_facts(diagnosis, evidence),
         "zone": None if evidence.zone is None else zone_facts(evidence.zone, evidence),
-        "judgement": _judgement_facts(verdict, diagnosis),
+        "judgement": {
+            **vars(verdict),
+            **vars(diagnosis),
+            "asks_for_rows": diagnosis.asks_for_rows,
+            "lead": lead,
+        },
         "comparison": compared
         | {"lead": lead_text(lead, evidence), "better": diagnosis.better_method},
-        "columns": sorted(columns, key=lambda column: column.used),
-        "shell": shell or f"decisions = np.where(scores > {{threshold}}, {labels})",
-        "top": top,
+        "words": explain_metrics(("g_mean", *compared["metrics"]), evidence.names),
         **panels(evidence),
     }
-    return dict(_plain(facts))
 
 
-def _given_names(
-    case_name: str | None,
-    positive_name: str | None,
-    negative_name: str | None,
-    title: str | None,
-    target: str | None,
-) -> dict[str, str | None]:
-    """Return the names that were given, as `name_classes` takes them."""
-    given = {
-        "case_name": case_name,
-        "positive_name": positive_name,
-        "negative_name": negative_name,
-        "title": title,
-        "target": target,
+def _boundary_facts(boundary: Boundary) -> Facts:
+    return {
+        "threshold": boundary.threshold,
+        "message": boundary.message,
+        "claim": claim_text(boundary),
+        "table": [{"title": title, "values": pair} for title, pair in class_rows(boundary)],
     }
-    return {key: name for key, name in given.items() if name}
 
 
-def _certificate_facts(evidence: Evidence) -> dict[str, Any]:
+def _certificate_facts(evidence: Evidence) -> Facts:
     """Return the certificate of single rows, with what follows from its counts."""
     certificate = evidence.by_row
     together = _together(certificate)
@@ -265,27 +285,6 @@ def _certificate_facts(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _judgement_facts(verdict: Verdict, diagnosis: Diagnosis) -> dict[str, Any]:
-    """Return what was judged, without words."""
-    usefulness = diagnosis.usefulness
-    return {
-        "advice": diagnosis.advice,
-        "separation": diagnosis.separation,
-        "usefulness": {
-            "value": usefulness.value,
-            "without_model": usefulness.without_model,
-            "policy": usefulness.policy,
-            "gain": usefulness.gain,
-            "sum_of_bounds": usefulness.sum_of_bounds,
-            "proof": usefulness.proof,
-        },
-        "missed": verdict.missed,
-        "missed_before": verdict.missed_before,
-        "missed_rows": verdict.missed_rows,
-        "asks_for_rows": diagnosis.asks_for_rows,
-    }
-
-
 def _together(certificate: Certificate) -> list[float]:
     """Return bounds of false alarms, misses and hits that hold together, as its rates have them."""
     flagged, missed = certificate.wrong
@@ -296,7 +295,12 @@ def _together(certificate: Certificate) -> list[float]:
     return [float(bound(k, n, delta)) for k, n in counts]
 
 
-def _plain(value: Any) -> Any:
+def as_plain(facts: Mapping[str, object]) -> Facts:
+    """Return facts whose records are mappings and whose numbers are finite or None."""
+    return {name: _plain(value) for name, value in facts.items()}
+
+
+def _plain(value: object) -> object:
     """Return a value that JSON can hold; what is not finite becomes None."""
     if is_dataclass(value):
         value = vars(value)
@@ -313,11 +317,7 @@ def _plain(value: Any) -> Any:
     return value if value is None else str(value)
 
 
-def _render(facts: Mapping[str, Any]) -> str:
-    try:
-        import jinja2  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError("jinja2", "report") from error
+def _render(facts: Facts) -> str:
     if facts["kind"] == "classes":
         return str(_template("classes.html.jinja").render(**facts, style=_read("page.css")))
     script = "".join(_read(name) for name in _SCRIPT)
@@ -336,8 +336,11 @@ def _render(facts: Mapping[str, Any]) -> str:
 
 
 @cache
-def _template(name: str) -> Any:
-    import jinja2
+def _template(name: str) -> jinja2.Template:
+    try:
+        import jinja2
+    except ImportError as error:
+        raise MissingExtraError("jinja2", "report") from error
 
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, loader=jinja2.FunctionLoader(_read)
@@ -345,7 +348,7 @@ def _template(name: str) -> Any:
 
     def cell(value: object, form: str) -> str:
         if isinstance(value, float):
-            return number(value, form)
+            return number(value, ",.4g" if 100 <= abs(value) < 1e6 else form)
         return "–" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
     environment.filters |= {
@@ -362,31 +365,30 @@ def _read(name: str) -> str:
     return resources.files("boundshift.report").joinpath("markup", name).read_text(encoding="utf-8")
 
 
-def _for_script(facts: Mapping[str, Any]) -> str:
+def _for_script(facts: Facts) -> str:
     """Return what the slider needs, as JSON that is safe inside a script element."""
     keys = ("stops", "names", "certificate", "confidence", "shell", "top", "n", "prevalence")
-    text = json.dumps({key: facts[key] for key in keys}, allow_nan=False, ensure_ascii=False)
-    return text.translate(_UNSAFE)
+    shown = {key: facts[key] for key in keys}
+    shown["floors"] = [] if facts["goal"] is None else facts["goal"]["floors"]
+    return json.dumps(shown, allow_nan=False, ensure_ascii=False).translate(_UNSAFE)
 
 
 # The box of a picture is stretched unevenly, so text stands outside the SVG.
-def _draw_lanes(classes: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the lanes of both classes, the positive one on top."""
+def _draw_lanes(classes: Sequence[Facts]) -> Facts:
+    """Return the lanes of both classes, the positive one first."""
     lanes = []
-    for i, top in ((1, 0), (0, _LANE)):
-        shown = classes[i]
-        bottom = top + _BOTTOM
-        unit = (_BOTTOM - _CEILING) / max(*shown["counts"], 1)
+    for shown in reversed(classes):
+        unit = (_LANE - 2) / max(*shown["counts"], 1)
         x = np.repeat(np.linspace(0, _WIDTH, len(shown["counts"]) + 1), 2)
         outline, filled = (
-            _path(x, bottom - unit * np.repeat([0, *shown[key], 0], 2)[1:-1])
+            _path(x, _LANE - unit * np.repeat([0, *shown[key], 0], 2)[1:-1])
             for key in ("counts", "solid")
         )
-        lanes.append({"outline": outline, "filled": f"{filled}Z", "caption": top})
-    return {"height": 2 * _LANE, "middle": _LANE, "lanes": lanes}
+        lanes.append({"outline": outline, "filled": f"{filled}Z"})
+    return {"height": _LANE, "lanes": lanes}
 
 
-def _draw_errors(stops: dict[str, Any], n: Sequence[int]) -> dict[str, Any]:
+def _draw_errors(stops: Facts, n: Sequence[int]) -> Facts:
     """Return the error curve of each class with the area up to its bound."""
     x = _WIDTH * np.array(stops["at"])
     curves = []
@@ -422,8 +424,8 @@ class Report:
     True
     """
 
-    def __init__(self, facts: Mapping[str, Any]) -> None:
-        self.facts = dict(facts)
+    def __init__(self, facts: Mapping[str, object]) -> None:
+        self.facts: Facts = dict(facts)
 
     @cached_property
     def html(self) -> str:
@@ -475,15 +477,11 @@ class Report:
 
 
 def report_classifier(
-    classifier: Any,
-    X: Any,
+    classifier: BoundShiftClassifier,
+    X: Rows,
     y: ArrayLike,
     *,
-    case_name: str | None = None,
-    positive_name: str | None = None,
-    negative_name: str | None = None,
-    title: str | None = None,
-    target: str | None = None,
+    names: Naming,
     confidence: float = 0.95,
     prevalence: float | None = None,
     by: str | Sequence[str] | None = None,
@@ -498,26 +496,11 @@ def report_classifier(
     doubt = Doubt(nominal, "Report on other rows.") if nominal else None
     model = _model_name(classifier.estimator_)
     if len(classifier.classes_) > 2:
-        others = {
-            "positive_name": positive_name,
-            "negative_name": negative_name,
-            "prevalence": prevalence,
-            "by": by,
-            "row_cost": row_cost,
-            "cluster": cluster,
-        }
+        others = {"prevalence": prevalence, "by": by, "row_cost": row_cost, "cluster": cluster}
         facts = class_facts(
-            classifier,
-            X,
-            y,
-            case_name=case_name,
-            title=title,
-            target=target,
-            confidence=confidence,
-            doubt=doubt,
-            others=others,
+            classifier, X, y, names=names, confidence=confidence, doubt=doubt, others=others
         )
-        return Report(_plain({"model": model, **facts}))
+        return Report(as_plain({"model": model, **facts}))
     boundary = classifier.boundary_
     if (row_cost is not None) != boundary.by_row:
         raise InvalidInputError(
@@ -533,11 +516,6 @@ def report_classifier(
         chosen_here=False,
         confidence=confidence,
         model=model,
-        case_name=case_name,
-        positive_name=positive_name,
-        negative_name=negative_name,
-        title=title,
-        target=target,
         prevalence=prevalence,
         details=RowDetails(
             probability=own_probability(classifier, X),
@@ -547,27 +525,23 @@ def report_classifier(
         ),
         shell="shifted.positive_scores(X_new) > {threshold}",
         doubt=doubt,
+        **names,
     )
     return Report(facts)
 
 
-def _model_name(estimator: Any) -> str:
+def _model_name(estimator: object) -> str:
     """Return the name of a model's class; of a mean of models that of the first one."""
     if isinstance(estimator, MeanOfModels):
         estimator = estimator.estimators[0]
     return type(unwrap(estimator).last).__name__
 
 
-def _groups(X: Any, by: str | Sequence[str] | None) -> dict[str, Any]:
+def _groups(X: Rows, by: str | Sequence[str] | None) -> dict[str, ArrayLike]:
     """Return the columns that divide rows into groups: those named, else words with few values."""
     columns = {str(name): X[name] for name in getattr(X, "columns", ())}
     if by is None:
-        words = {name: np.asarray(values, dtype=object) for name, values in columns.items()}
-        return {
-            name: values
-            for name, values in words.items()
-            if not all(isinstance(value, int | float | np.number) for value in values)
-        }
+        return {name: values for name, values in columns.items() if _has_words(values)}
     wanted = [by] if isinstance(by, str) else [str(name) for name in by]
     unknown = [name for name in wanted if name not in columns]
     if unknown:
@@ -577,3 +551,11 @@ def _groups(X: Any, by: str | Sequence[str] | None) -> dict[str, Any]:
             argument="by",
         )
     return {name: check_levels(name, columns[name]) for name in wanted}
+
+
+def _has_words(column: ArrayLike) -> bool:
+    """Return whether a column has values other than numbers; an array of numbers is not read."""
+    values = np.asarray(column)
+    if values.dtype.kind in "biufc":
+        return False
+    return not all(isinstance(value, int | float | np.number) for value in values.tolist())

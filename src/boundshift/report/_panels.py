@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift._typing import BoolArray
+from boundshift._typing import BoolArray, Facts
 from boundshift._validation import is_finite
 from boundshift._view import ScoreAxis, choose_axis, class_scores, error_band, metrics_at
 from boundshift._words import METRIC_TITLES, METRICS_COMPARED
@@ -21,9 +20,8 @@ from boundshift.rules import GMean, Sum
 
 _N_STOPS = 1001
 _N_BINS = 60
-_OURS = ("boundshift", "shifted")  # methods that are set off from the others
-
-Facts = dict[str, Any]
+OURS = "the new threshold"
+_OURS = (OURS, "boundshift")  # methods that are set off from the others
 
 
 def panels(evidence: Evidence) -> Facts:
@@ -45,7 +43,7 @@ def _thresholds(evidence: Evidence) -> dict[str, float]:
     known = {}
     if evidence.own_threshold is not None:
         known["the model's own threshold"] = evidence.own_threshold
-    return known | {"shifted": evidence.boundary.threshold}
+    return known | {OURS: evidence.boundary.threshold}
 
 
 def _metrics_at(evidence: Evidence, threshold: float) -> dict[str, float]:
@@ -101,12 +99,12 @@ def _projection(evidence: Evidence, axis: ScoreAxis) -> list[Facts]:
     return classes
 
 
-def _subgroups(evidence: Evidence) -> Any:
+def _subgroups(evidence: Evidence) -> Iterator[Facts]:
     """Count hits and false alarms in each group of each column, the largest group first."""
     is_positive = evidence.rows.is_positive
     flagged = evidence.rows.flagged
     for column, values in evidence.details.groups.items():
-        levels = np.array([_level(value) for value in values])
+        levels = np.array([_level(value) for value in np.asarray(values, dtype=object)])
         names, counts = np.unique(levels, return_counts=True)
         if not 2 <= len(names) <= MOST_LEVELS:
             continue
@@ -130,14 +128,12 @@ def _subgroups(evidence: Evidence) -> Any:
         yield {"column": column, "rows": rows}
 
 
-def _level(value: Any) -> str:
+def _level(value: object) -> str:
     """Return a value as text; NaN, which does not equal itself, is missing."""
     return "(missing)" if value is None or value != value or str(value) == "<NA>" else str(value)
 
 
-def compare(
-    methods: Sequence[Mapping[str, Any]] | None, evidence: Evidence
-) -> tuple[Facts, Lead | None]:
+def compare(methods: Sequence[Facts] | None, evidence: Evidence) -> tuple[Facts, Lead | None]:
     """Return a table of methods, and how far ours is from the best of the others.
 
     None compares the model's own threshold, if it is known, with ours.
@@ -154,14 +150,21 @@ def compare(
                 "Use [{'method': 'untouched', 'g_mean': 0.7}], for example.",
                 argument="comparison",
             )
+    aim = Aim(evidence)
+    better = dict.fromkeys(METRICS_COMPARED, max)
+    titles = METRIC_TITLES
+    if aim.is_cost:  # by which no metric of the table judges
+        better = {"cost": min} | better
+        titles = METRIC_TITLES | {"cost": aim.title}
+        methods = [_with_cost(method, aim, evidence) for method in methods]
     keys = dict.fromkeys(key for method in methods for key in method if key != "method")
-    shown = [key for key in METRICS_COMPARED if key in keys]
+    shown = [key for key in better if key in keys]
     shown += [key for key in keys if key not in shown]
     columns = []
     for key in shown:
         values = [method[key] for method in methods if is_finite(method.get(key))]
-        best = max(values) if key in METRICS_COMPARED and values else None
-        columns.append({"title": METRIC_TITLES.get(key, key.replace("_", " ")), "best": best})
+        best = better[key](values) if key in better and values else None
+        columns.append({"title": titles.get(key, key.replace("_", " ")), "best": best})
     rows = [
         {"method": each["method"], "ours": each["method"] in _OURS}
         | {"values": [each.get(key) for key in shown]}
@@ -175,7 +178,15 @@ def compare(
     lead = None
     if decided and any(row["ours"] for row in rows):
         lead = find_lead(decided, evidence)
-    return {"columns": columns, "rows": rows}, lead
+    return {"columns": columns, "rows": rows, "metrics": shown}, lead
+
+
+def _with_cost(method: Facts, aim: Aim, evidence: Evidence) -> Facts:
+    """Return a method with the cost of its decisions on these rows, if its threshold is known."""
+    if not is_finite(method.get("threshold")):
+        return method
+    errors = evidence.rows.errors(evidence.scores > method["threshold"])
+    return {**method, "cost": aim.at(errors)}
 
 
 @dataclass(frozen=True)
@@ -186,14 +197,13 @@ class Lead:
     n_others: int
     n_keeping: int  # of the others, those that keep all floors
     ours_keeps: bool
-    n_negative: int
-    n_positive: int
     best: str | None = None
     ours: float | None = None
     theirs: float | None = None
     more_found: int = 0
     more_flagged: int = 0
     interval: tuple[float, float] | None = None  # of ours minus theirs; None for clusters
+    is_same: bool = False  # whether both decide every row alike
     is_better_method: bool = False  # whether the best is better than ours beyond chance
 
 
@@ -206,14 +216,11 @@ def find_lead(decided: Mapping[str, BoolArray], evidence: Evidence) -> Lead:
         errors = rows.errors(flagged)
         if keeps_floors(aim, errors):
             values[name] = aim.at(errors)
-    negative, positive = evidence.sample.n_samples
     lead = Lead(
         is_common_goal=isinstance(evidence.boundary.rule, GMean | Sum),
         n_others=len(decided),
         n_keeping=len(values),
         ours_keeps=keeps_floors(aim, rows.errors()),
-        n_negative=negative,
-        n_positive=positive,
     )
     if not lead.ours_keeps or not values:
         return lead
@@ -233,5 +240,6 @@ def find_lead(decided: Mapping[str, BoolArray], evidence: Evidence) -> Lead:
         more_found=int(difference[rows.is_positive].sum()),
         more_flagged=int(difference[~rows.is_positive].sum()),
         interval=interval,
+        is_same=not difference.any(),
         is_better_method=is_beyond and is_behind and aim.floors is None,
     )

@@ -2,12 +2,14 @@
 (function () {
   const { data, at, write, percent, atMost } = report;
   const stops = data.threshold.map((_, stop) => stop);
-  let goal = null;
+  let isPursued = false;
 
-  function numberIn(id) {
-    const field = at(id);
-    const value = field.value === "" || !field.validity.valid ? NaN : Number(field.value);
-    return value;
+  // The numbers in fields: undefined if the first is empty, null if one is out of its range.
+  function numbersIn(ids, least) {
+    const fields = ids.map(at);
+    if (fields.every((field) => field.value === "" && !field.validity.badInput)) { return undefined; }
+    const values = fields.map((field) => (field.value === "" || !field.validity.valid ? NaN : Number(field.value)));
+    return values.every((value, i) => value >= least[i]) ? values : null;
   }
 
   const sure = `with ${Number((100 * data.confidence).toPrecision(6))}% confidence, whichever threshold you choose`;
@@ -19,75 +21,89 @@
     return amount(Math.ceil(value / unit - 1e-9) * unit);
   };
 
-  // Of equally good stops the middle one, farthest from where it gets worse.
-  function bestOf(value) {
-    const values = stops.map(value);
+  // Of equally good stops from one on the middle one, farthest from where it gets worse.
+  function bestFrom(first, value) {
+    const values = stops.slice(first).map(value);
     const least = Math.min(...values);
-    const first = values.indexOf(least);
-    let last = first;
-    while (last < report.last && values[last + 1] === least) { last += 1; }
-    return Math.floor((first + last) / 2);
+    const start = values.indexOf(least);
+    let end = start;
+    while (end + 1 < values.length && values[end + 1] === least) { end += 1; }
+    return first + Math.floor((start + end) / 2);
   }
 
-  function goToLeastCost() {
-    const miss = numberIn("miss-cost");
-    const alarm = numberIn("alarm-cost");
-    if (!(miss > 0 && alarm > 0)) { return "Say what both errors cost: numbers above 0."; }
+  function costNote([miss, alarm], stop) {
     const p = report.prevalence;
-    const stop = bestOf((i) => {
-      const rates = report.ratesAt(i, p);
-      return p * rates.missed * miss + rates.falseAlarms * alarm;
-    });
     const rates = report.ratesAt(stop, p);
     const cost = 1000 * (p * rates.missed * miss + rates.falseAlarms * alarm);
     const most = 1000 * report.claimsAt(stop, p, true).cost(miss, alarm);
-    report.go(stop);
     return `Least cost on these rows: ${amount(cost)} per 1,000 decisions${claim(`at most ${amountUp(most)}`)}`;
   }
 
-  function goToCapacity() {
-    const people = numberIn("capacity");
-    const rows = numberIn("out-of");
-    if (!(people >= 0 && rows >= 1)) { return "Say how many you can call, and out of how many: whole numbers."; }
+  function capacityNote([people, rows], stop) {
     const p = report.prevalence;
-    // Thresholds rise, so that the first one that flags few enough finds the most.
-    const fits = stops.find((i) => report.ratesAt(i, p).flagged <= people / rows);
-    if (fits === undefined) { return "No threshold on this axis flags so few."; }
-    const rates = report.ratesAt(fits, p);
-    const claims = report.claimsAt(fits, p, true);
+    const rates = report.ratesAt(stop, p);
+    const claims = report.claimsAt(stop, p, true);
     const called = Math.round(rows * rates.flagged);
-    report.go(fits);
     const right = rates.precision === null ? "" : `, ${percent(rates.precision)} of them rightly`;
-    return `This calls about ${called.toLocaleString("en")} of ${rows.toLocaleString("en")} ${data.cases}${right}, and finds ` +
+    return `This flags about ${called.toLocaleString("en")} of ${rows.toLocaleString("en")} ${data.cases}${right}, and finds ` +
       `${percent(1 - rates.missed)} of ${data.positives}` +
-      `${claim(`at most ${atMost(claims.flagged)} are called`)}` +
+      `${claim(`at most ${atMost(claims.flagged)} are flagged`)}` +
       (data.top ? ` For the best ${people} of a file: ${data.top.replace("{top}", String(people))}` : "");
   }
 
+  // The goal of the report, where the reader's own leads away from it.
+  function floorNote(stop) {
+    const rates = report.ratesAt(stop, report.prevalence);
+    const reached = {
+      recall: 1 - rates.missed, specificity: 1 - rates.alarmed, precision: rates.precision, npv: rates.npv,
+    };
+    const missed = data.floors.filter(({ name, asked }) =>
+      name === "flagged" ? rates.flagged > asked + 1e-9 : reached[name] !== null && reached[name] < asked - 1e-9);
+    return missed.map(({ name, asked }) => `The goal is missed here: ${name} is ` +
+      `${percent(name === "flagged" ? rates.flagged : reached[name])} where ${Number((100 * asked).toPrecision(6))}% were asked for.`);
+  }
+
+  // Move the line to the least cost within the capacity, by those of them that are filled in.
   function pursue() {
+    const costs = numbersIn(["miss-cost", "alarm-cost"], [Number.MIN_VALUE, Number.MIN_VALUE]);
+    const isCapped = at("capacity").value !== "" || at("capacity").validity.badInput;
+    const capacity = isCapped ? numbersIn(["capacity", "out-of"], [0, 1]) : undefined;
     write("taken", "");
-    if (goal) { write("goal-note", goal()); }
+    if (costs === null) { return "Fill in what both errors cost: numbers above 0."; }
+    if (capacity === null) { return "Fill in how many you can act on, and out of how many: whole numbers."; }
+    if (!costs && !capacity) { return ""; }
+    const p = report.prevalence;
+    // Thresholds rise, so that from the first one that flags few enough all do.
+    const first = capacity ? stops.find((i) => report.ratesAt(i, p).flagged <= capacity[0] / capacity[1]) : 0;
+    if (first === undefined) { return "No threshold on this axis flags so few."; }
+    const stop = !costs ? first : bestFrom(first, (i) => {
+      const rates = report.ratesAt(i, p);
+      return p * rates.missed * costs[0] + rates.falseAlarms * costs[1];
+    });
+    report.go(stop);
+    return [
+      ...(costs ? [costNote(costs, stop)] : []),
+      ...(capacity ? [capacityNote(capacity, stop)] : []),
+      ...floorNote(stop),
+    ].join(" ");
   }
 
   function usePrevalence() {
-    const share = numberIn("prevalence") / 100;
-    if (!(share > 0 && share < 1)) {
+    const share = numbersIn(["prevalence"], [0]);
+    if (!share || !(share[0] > 0 && share[0] < 100)) {
       write("goal-note", "The frequency must be between 0 and 100.");
       return;
     }
-    report.prevalence = share;
-    write("goal-note", "");
+    report.prevalence = share[0] / 100;
+    write("goal-note", isPursued ? pursue() : "");
     report.go(report.stop);
-    pursue();
   }
 
-  const say = (ids, pursued) => ids.forEach((id) => at(id).addEventListener("input", () => {
-    goal = pursued;
-    pursue();
-  }));
   at("prevalence").addEventListener("input", usePrevalence);
-  say(["miss-cost", "alarm-cost"], goToLeastCost);
-  say(["capacity", "out-of"], goToCapacity);
-  at("slider").addEventListener("input", () => { goal = null; });
+  ["miss-cost", "alarm-cost", "capacity", "out-of"].forEach((id) => at(id).addEventListener("input", () => {
+    isPursued = true;
+    write("goal-note", pursue());
+  }));
+  at("slider").addEventListener("input", () => { isPursued = false; });
   at("fields").addEventListener("submit", (event) => event.preventDefault());
 })();

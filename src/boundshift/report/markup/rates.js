@@ -30,7 +30,11 @@ const report = (function () {
     const hits = prevalence * (1 - missed);
     const falseAlarms = (1 - prevalence) * alarmed;
     const flagged = hits + falseAlarms;
-    return { alarmed, missed, hits, falseAlarms, flagged, precision: flagged > 0 ? hits / flagged : null };
+    return {
+      alarmed, missed, hits, falseAlarms, flagged,
+      precision: flagged > 0 ? hits / flagged : null,
+      npv: flagged < 1 ? (1 - prevalence) * (1 - alarmed) / (1 - flagged) : null,
+    };
   }
 
   // Bounds that hold together: those of a threshold fixed before, or for all thresholds at once.

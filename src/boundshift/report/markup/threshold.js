@@ -47,7 +47,7 @@
     report.stop = stop;
     at("try").style.setProperty("--cut", 100 * data.at[stop] + "%");
     write("threshold", threshold);
-    write("where", shifted ? "the shifted boundary" : stop === data.own ? "the model's own" : "your threshold");
+    write("where", shifted ? "the new threshold" : stop === data.own ? "the model's own threshold" : "your threshold");
     write("found", percent(1 - rates.missed));
     write("missed", percent(rates.missed));
     write("spared", percent(1 - rates.alarmed));
