@@ -9,6 +9,7 @@ from scipy.special import logsumexp
 
 from boundshift import Audit, Floors, InvalidInputError, certify, find_boundary
 from boundshift._guarantees.draws import SHARES, PoolBets, _Draw
+from boundshift.curves._clusters import bound_mean
 
 Y = np.repeat([0, 1], [60, 40])
 S = np.concatenate([np.linspace(0, 0.7, 60), np.linspace(0.3, 1, 40)])
@@ -22,11 +23,12 @@ def ask(n, threshold=0.5):
 
 
 def test_equal_probabilities_are_those_of_a_plain_sample():
-    plain = certify(Y, S, 0.5, cluster=np.arange(100))
+    wrong = (S > 0.5) != Y
     drawn = certify(Y, S, 0.5, probability=np.full(100, 0.2), least_probability=0.2)
-    assert drawn.error_bounds == pytest.approx(plain.error_bounds)
-    assert drawn.errors == pytest.approx(plain.errors)
-    assert drawn.lowest_bounds == pytest.approx(plain.lowest_bounds)
+    expected = [bound_mean(1.0 * wrong[y == Y], 0.05) for y in (0, 1)]
+    assert drawn.error_bounds == pytest.approx(expected)
+    assert drawn.errors == pytest.approx([wrong[y == Y].mean() for y in (0, 1)])
+    assert drawn.lowest_bounds == pytest.approx([1 - 0.05 ** (1 / n) for n in (60, 40)], rel=1e-3)
     assert (drawn.method, drawn.status, drawn.n_clusters) == ("betting", "certified", None)
     assert "probabilities given" in drawn.reason
     with pytest.raises(InvalidInputError, match="drawing probabilities"):

@@ -127,8 +127,8 @@ def certify(
     to 50,000 rows of a class (:mod:`boundshift.curves._uniform`); beyond, the smaller of the DKW
     band at :math:`\delta/2` and Clopper–Pearson at :math:`\delta/(2(n + 1))` for all n + 1 counts.
 
-    Clusters and drawing probabilities :math:`p_i` are bounded by betting (Waudby-Smith and Ramdas
-    2024): with errors :math:`x_i` the rate of all rows is m where
+    Clusters of more than one row and drawing probabilities :math:`p_i` are bounded by betting
+    (Waudby-Smith and Ramdas 2024): with errors :math:`x_i` the rate of all rows is m where
     :math:`\mathrm{E}\,(x_i - m)/p_i = 0`, and each bet is divided by :math:`p_i`. Where the side
     alone decides who is drawn, wrong rows of a class have one probability p and right ones another,
     q. A share a of the labelled rows is wrong where a share :math:`(a/p) / (a/p + (1 - a)/q)` of
@@ -321,8 +321,16 @@ def _certify_clusters(
     means = [cluster_means(x, of_class) for x, of_class in zip(is_wrong, ids, strict=True)]
     equal = [np.ones(len(x)) for x in means]
     assumption = "clusters are independent, and the rates are averages over them"
-    found = _bet_on_means(found, means, equal, assumption)
-    return replace(found, n_clusters=tuple(map(len, means)))
+    bets = _bet_on_means(found, means, equal, assumption)
+    n_clusters = tuple(map(len, means))
+    # Single rows are right or wrong as a whole, so counting them is tighter.
+    is_single = np.equal(n_clusters, found.n_samples)
+    return replace(
+        bets,
+        error_bounds=tuple(np.where(is_single, found.error_bounds, bets.error_bounds).tolist()),
+        lowest_bounds=tuple(np.where(is_single, found.lowest_bounds, bets.lowest_bounds).tolist()),
+        n_clusters=n_clusters,
+    )
 
 
 def _certify_drawn(
