@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boundshift import Cost, Floors, InvalidInputError, Metric, find_boundary, threshold_interval
+from boundshift import Cost, Floors, InvalidInputError, find_boundary, threshold_interval
 from tests.problems import two_normals
 
 Y, S = two_normals(300, 30, 3.0)
@@ -56,14 +56,6 @@ def test_more_confidence_is_wider_and_a_seed_repeats_it() -> None:
     )
     assert wide[0] < narrow[0] < find_boundary(Y, S).threshold < narrow[1] < wide[1]
     assert wide == again
-
-
-def test_a_slow_metric_has_about_the_interval_of_the_quick_rule() -> None:
-    slow, quick = (
-        threshold_interval(Y, S, curve="smoothed", rule=r, random_state=0, n_resamples=5)
-        for r in (Metric("f1"), "f1")
-    )
-    assert slow == pytest.approx(quick, abs=0.02)
 
 
 def test_the_interval_of_a_probability_is_that_of_its_log_odds() -> None:

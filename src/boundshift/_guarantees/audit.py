@@ -111,7 +111,6 @@ class Audit:
         t, pos_label = read_threshold(threshold, pos_label)
         if isinstance(threshold, Boundary):
             _check_fresh(scores, threshold)
-        self.rule = rule
         self.about = about
         self.level = 1.0 - guarantee.delta
         self.pos_label = 1 if pos_label is None else pos_label

@@ -95,8 +95,8 @@ class ClassPath(NamedTuple):
     wrong: NDArray[np.int64]
     n_samples: NDArray[np.int64]
     log_e_values: FloatArray
-    error: float = math.nan
-    error_interval: tuple[float, float] | None = None
+    error: float
+    error_interval: tuple[float, float] | None
 
 
 @dataclass(repr=False)
