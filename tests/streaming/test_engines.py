@@ -49,7 +49,7 @@ class TestPolarsLazyFrame(EngineSuite):
     @pytest.fixture
     def frame(self, monkeypatch):
         def lazy(parts):
-            monkeypatch.setattr(frames, "_ROWS_OF_A_BATCH", max(len(parts[0]["label"]), 100))
+            monkeypatch.setattr(frames, "ROWS_AT_ONCE", max(len(parts[0]["label"]), 100))
             return pl.from_arrow(table_of(parts)).lazy()
 
         return lazy

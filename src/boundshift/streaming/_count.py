@@ -14,11 +14,9 @@ import numpy as np
 from boundshift._scores import LARGEST_SCORE
 from boundshift._typing import BoolArray, FloatArray, IntArray
 from boundshift.streaming._bins import BIN_BITS, bins_of
-from boundshift.streaming._read import Chunk
+from boundshift.streaming._read import ROWS_AT_ONCE, Chunk
 from boundshift.streaming._tally import ClassTally, Counts
 
-# Rows that are sorted together.
-_ROWS = 1 << 20
 # Labels that are counted; more than two are an error that names some of them.
 _MOST_LABELS = 8
 
@@ -57,12 +55,12 @@ class PassRequest:
         n_waiting = 0
         for chunk in chunks:
             counts.is_weighted |= chunk.weights is not None
-            for start in range(0, len(chunk), _ROWS):
-                rows = self._usable(chunk.take(slice(start, start + _ROWS)), counts)
+            for start in range(0, len(chunk), ROWS_AT_ONCE):
+                rows = self._usable(chunk.take(slice(start, start + ROWS_AT_ONCE)), counts)
                 for label, is_own in _classes_of(rows, counts):
                     waiting.setdefault(label, []).append(rows.take(is_own))
                 n_waiting += len(rows)
-                if n_waiting >= _ROWS:
+                if n_waiting >= ROWS_AT_ONCE:
                     self._flush(waiting, counts)
                     n_waiting = 0
         self._flush(waiting, counts)

@@ -12,6 +12,7 @@ from typing import Any
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._read import (
+    ROWS_AT_ONCE,
     Chunk,
     OnProgress,
     PartSource,
@@ -26,7 +27,6 @@ from boundshift.streaming._read import (
 from boundshift.streaming._sql import count_query, counts_of
 from boundshift.streaming._tally import Counts
 
-_ROWS_OF_A_BATCH = 1 << 20
 # Dask's counts that one task merges.
 _MERGED_AT_ONCE = 16
 
@@ -76,7 +76,7 @@ def duckdb_columns(relation: Any, roles: Roles) -> PartSource:
         rows = relation.select(*chosen)
         # Releases before 2 have another name for it.
         reader = getattr(rows, "to_arrow_reader", None) or rows.fetch_record_batch
-        for batch in reader(_ROWS_OF_A_BATCH):
+        for batch in reader(ROWS_AT_ONCE):
             yield table_chunk(batch, own, "the relation")
 
     return PartSource(chunks)
@@ -92,7 +92,7 @@ def polars_columns(frame: Any, roles: Roles) -> PartSource:
 
     def chunks() -> Iterator[Chunk]:
         # In their order, so that every pass sees the same batches.
-        batches = rows.collect_batches(chunk_size=_ROWS_OF_A_BATCH, maintain_order=True)
+        batches = rows.collect_batches(chunk_size=ROWS_AT_ONCE, maintain_order=True)
         for i, batch in enumerate(batches):
             table = batch.to_arrow(compat_level=pl.CompatLevel.oldest())
             yield table_chunk(table, own, f"batch {i}")

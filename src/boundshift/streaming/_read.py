@@ -30,7 +30,8 @@ OnProgress = Callable[[int, int], None]
 Roles = dict[str, str]
 """Names of the columns of label, score and, where rows have some, weight."""
 
-_ROWS_OF_A_RUN = 1 << 20
+ROWS_AT_ONCE = 1 << 18
+"""Rows that are read, sorted and counted together. More take more memory."""
 
 # Library of a value's type, and the engine that reads it: ``_frames.<engine>_columns``.
 _ENGINES = {
@@ -321,7 +322,7 @@ def _gather(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
     run: list[Chunk] = []
     for chunk in chunks:
         run.append(chunk)
-        if sum(map(len, run)) >= _ROWS_OF_A_RUN:
+        if sum(map(len, run)) >= ROWS_AT_ONCE:
             yield run
             run = []
     yield run

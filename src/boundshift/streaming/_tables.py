@@ -26,12 +26,19 @@ from typing import Any
 
 from boundshift._validation import nearest_name
 from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
-from boundshift.streaming._read import Chunk, PartSource, Roles, arrow, check_names, table_chunk
+from boundshift.streaming._read import (
+    ROWS_AT_ONCE,
+    Chunk,
+    PartSource,
+    Roles,
+    arrow,
+    check_names,
+    table_chunk,
+)
 
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None")
 """What spreadsheets, statistics programs and public collections write where a value is missing."""
 _BLOCK = 1 << 22
-_ROWS_OF_A_BATCH = 1 << 20
 # A longer row is a quote that nobody closed, or no table at all.
 _LONGEST_ROW = 1 << 26
 # A comma before three digits may stand between thousands, and decides nothing.
@@ -474,7 +481,7 @@ def _read_part(
         if opened.format == "parquet":
             columns = list(dict.fromkeys(roles.values()))
             how = {"row_groups": [group], "columns": columns, "use_threads": False}
-            batches = opened.stream.iter_batches(_ROWS_OF_A_BATCH, **how)
+            batches = opened.stream.iter_batches(ROWS_AT_ONCE, **how)
         else:
             types = dict.fromkeys(roles.values(), pa.float64())
             types[roles["label"]] = pa.string() if as_text else None

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from boundshift._typing import FloatArray, IntArray
 
 # Bins that wait to be merged with others.
-_MOST_WAITING = 1 << 20
+_MOST_WAITING = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
