@@ -7,13 +7,15 @@ by itself, in SQL.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from boundshift.exceptions import InvalidInputError
+from boundshift.streaming._count import PassRequest
 from boundshift.streaming._read import (
     ROWS_AT_ONCE,
     Chunk,
+    Column,
     OnProgress,
     PartSource,
     Roles,
@@ -27,11 +29,20 @@ from boundshift.streaming._read import (
 from boundshift.streaming._sql import count_query, counts_of
 from boundshift.streaming._tally import Counts
 
+if TYPE_CHECKING:
+    import dask.dataframe as dd
+    import duckdb
+    import polars as pl
+    import pyarrow as pa
+    from dask.delayed import Delayed
+    from pyarrow import dataset
+    from pyspark.sql import DataFrame
+
 # Dask's counts that one task merges.
 _MERGED_AT_ONCE = 16
 
 
-def _check_columns(names: Any, data: object, roles: Roles) -> Roles:
+def _check_columns(names: Iterable[str] | None, data: object, roles: Roles) -> Roles:
     """Raise unless data has its columns; return the roles once columns are renamed after them."""
     if names is None:
         raise InvalidInputError(
@@ -43,7 +54,7 @@ def _check_columns(names: Any, data: object, roles: Roles) -> Roles:
     return {role: role for role in roles}
 
 
-def arrow_columns(table: Any, roles: Roles) -> PartSource:
+def arrow_columns(table: pa.Table | pa.RecordBatch | dataset.Dataset, roles: Roles) -> PartSource:
     """Return the source of some columns of a table, a record batch or a dataset."""
     if hasattr(table, "read_next_batch"):
         raise read_once(table, "Pass a table, or the dataset or files behind it.")
@@ -62,7 +73,7 @@ def arrow_columns(table: Any, roles: Roles) -> PartSource:
 # --- DuckDB and Polars ----------------------------------------------------------------------------
 
 
-def duckdb_columns(relation: Any, roles: Roles) -> PartSource:
+def duckdb_columns(relation: duckdb.DuckDBPyRelation, roles: Roles) -> PartSource:
     """Return the source of some columns of a relation."""
     from duckdb import SQLExpression
 
@@ -82,7 +93,7 @@ def duckdb_columns(relation: Any, roles: Roles) -> PartSource:
     return PartSource(chunks)
 
 
-def polars_columns(frame: Any, roles: Roles) -> PartSource:
+def polars_columns(frame: pl.LazyFrame | pl.DataFrame, roles: Roles) -> PartSource:
     """Return the source of some columns of a frame, lazy or in memory."""
     import polars as pl
 
@@ -109,11 +120,11 @@ class DaskSource:
     Each worker counts its partitions, counts are merged in a tree, and those of all rows come back.
     """
 
-    def __init__(self, parts: Sequence[Any], roles: Roles) -> None:
+    def __init__(self, parts: Sequence[Delayed], roles: Roles) -> None:
         self._parts = parts
         self._roles = roles
 
-    def scan(self, request: Any, on_progress: OnProgress) -> Any:
+    def scan(self, request: PassRequest, on_progress: OnProgress) -> Counts:
         """Read every row once, and return what was asked for."""
         import dask
 
@@ -130,10 +141,11 @@ class DaskSource:
         return total
 
 
-def _count_partition(request: Any, part: Any, roles: Roles, i: int) -> Counts:
+def _count_partition(
+    request: PassRequest, part: Mapping[str, Column], roles: Roles, i: int
+) -> Counts:
     columns = (part[name] for name in roles.values())
-    counts: Counts = request.count([as_chunk(*columns, location=f"partition {i}")])
-    return counts
+    return request.count([as_chunk(*columns, location=f"partition {i}")])
 
 
 def _merged(parts: Iterable[Counts]) -> Counts:
@@ -144,7 +156,7 @@ def _merged(parts: Iterable[Counts]) -> Counts:
     return total.compact()
 
 
-def dask_columns(frame: Any, roles: Roles) -> DaskSource:
+def dask_columns(frame: dd.DataFrame, roles: Roles) -> DaskSource:
     """Return the source of some columns of a frame."""
     _check_columns(getattr(frame, "columns", None), frame, roles)
     return DaskSource(frame[list(dict.fromkeys(roles.values()))].to_delayed(), roles)
@@ -156,11 +168,11 @@ def dask_columns(frame: Any, roles: Roles) -> DaskSource:
 class SparkSource:
     """Rows of a frame whose columns have the names of their roles; scores are doubles."""
 
-    def __init__(self, frame: Any, roles: Roles) -> None:
+    def __init__(self, frame: DataFrame, roles: Roles) -> None:
         self._frame = frame
         self._roles = roles
 
-    def scan(self, request: Any, on_progress: OnProgress) -> Any:
+    def scan(self, request: PassRequest, on_progress: OnProgress) -> Counts:
         """Read every row once, and return what was asked for; Spark's SQL does all of it."""
         columns = {role: role for role in self._roles}
         query = count_query(request, columns, "{rows}", "spark")
@@ -169,7 +181,7 @@ class SparkSource:
         return counts_of(table, request, "the frame")
 
 
-def spark_columns(frame: Any, roles: Roles, element: int = -1) -> SparkSource:
+def spark_columns(frame: DataFrame, roles: Roles, element: int = -1) -> SparkSource:
     """Return the source of some columns of a frame; of a column of vectors, take one element."""
     from pyspark.sql import functions as F  # noqa: N812
     from pyspark.sql.types import ArrayType, NumericType

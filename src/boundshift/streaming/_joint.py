@@ -10,19 +10,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from boundshift._scores import ATOM_ROWS, ATOM_SHARE, Scores, ScoreSample
 from boundshift._search import middle_of_gap
-from boundshift._typing import BoolArray, FloatArray, IntArray
+from boundshift._typing import BoolArray, FloatArray, IntArray, Label
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules._binary import frequencies
 from boundshift.streaming._bins import REFINED_BIN
 from boundshift.streaming._tally import ClassTally
 
-Order = Callable[[dict[Any, int]], tuple[Any, Any]]
+Order = Callable[[dict[Label, int]], tuple[Label, Label]]
 """From labels, with their numbers of rows, to the negative and the positive one."""
 
 # Rounding errors of sums of weights, relative to all of them.
@@ -36,7 +35,7 @@ class JointBins:
     All arrays but `low` and `high` have the shape (2, number of bins).
     """
 
-    labels: tuple[Any, Any]
+    labels: tuple[Label, Label]
     is_weighted: bool
     low: FloatArray  # of both classes
     high: FloatArray
@@ -49,7 +48,7 @@ class JointBins:
 
     @classmethod
     def of_labelled(
-        cls, classes: Mapping[Any, ClassTally], order: Order, is_weighted: bool
+        cls, classes: Mapping[Label, ClassTally], order: Order, is_weighted: bool
     ) -> JointBins:
         """Put the bins of two labels side by side, the negative class first."""
         rows = {label: int(tally.rows.sum()) for label, tally in classes.items()}
@@ -65,7 +64,7 @@ class JointBins:
 
     @classmethod
     def of_classes(
-        cls, labels: tuple[Any, Any], classes: tuple[ClassTally, ClassTally], is_weighted: bool
+        cls, labels: tuple[Label, Label], classes: tuple[ClassTally, ClassTally], is_weighted: bool
     ) -> JointBins:
         """Put the bins of two classes side by side; bins that overlap become one."""
         low = np.concatenate([tally.low for tally in classes])
@@ -147,11 +146,10 @@ class JointBins:
         return np.asarray(values[is_atom])
 
     @property
-    def n_samples(self) -> tuple[Any, Any]:
+    def n_samples(self) -> tuple[int, int]:
         """Rows of both classes, or the sums of their weights."""
-        if self.is_weighted:
-            return float(self.weight[0].sum()), float(self.weight[1].sum())
-        return int(self.rows[0].sum()), int(self.rows[1].sum())
+        negative, positive = (self.weight if self.is_weighted else self.rows).sum(axis=1).tolist()
+        return negative, positive
 
     # --- Which bins -------------------------------------------------------------------------------
 
@@ -235,7 +233,7 @@ class JointBins:
             (reached >= half * (1 - _SLACK)) & (reached - self.weight <= half * (1 + _SLACK))
         )
 
-    def count_wrong(self, threshold: float) -> tuple[Any, Any]:
+    def count_wrong(self, threshold: float) -> tuple[int, int]:
         """Return the negative rows above a threshold and the positive ones up to it.
 
         The threshold must not part an open bin.

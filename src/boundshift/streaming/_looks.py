@@ -43,7 +43,7 @@ class Passes:
         """Read every row once, and refuse rows that cannot be used."""
         name = f"pass {next(self._numbers)}"
         on_progress = partial(self._progress, name) if self._progress else _ignore
-        counts: Counts = self._source.scan(request, on_progress)
+        counts = self._source.scan(request, on_progress)
         if counts.is_weighted and not self._takes_weights:
             raise InvalidInputError(
                 "must be pairs (labels, scores) for a certificate or a zone, whose "

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,7 @@ from boundshift._guarantees.certify import check_known, read_threshold, state_ch
 from boundshift._guarantees.zone import Zone, as_errors
 from boundshift._result.boundary import Boundary, warn_of
 from boundshift._scores import SCALES, Scale
-from boundshift._typing import FloatArray
+from boundshift._typing import FloatArray, Label
 from boundshift._validation import as_choice, as_share, order_labels
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
@@ -32,6 +32,9 @@ from boundshift.streaming._read import arrow, read
 from boundshift.streaming._sql import DIALECTS, count_query, counts_of, quote_name
 from boundshift.streaming._tally import ClassTally
 from boundshift.streaming._zone import decide_zone
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +61,13 @@ class Tally:
     [0.943]
     """
 
-    classes: Mapping[Any, ClassTally]
+    classes: Mapping[Label, ClassTally]
     is_weighted: bool = False
 
     @classmethod
     def of(
         cls,
-        data: Any,
+        data: object,
         *,
         label: str = "label",
         score: str = "score",
@@ -85,27 +88,24 @@ class Tally:
         Notes
         -----
         If a bin holds a thousandth of a class or of both, it may hide a score that repeats, or
-        scores with a large offset. A second pass looks into such bins.
+        scores with a large offset. A second pass looks into such bins if there are two classes.
         """
         passes = Passes(read(data, label, score, weight, element), progress)
         counts = passes.count(PassRequest(cuts=tuple(map(float, at))))
         classes = dict(counts.classes())
-        labels = list(classes)
-        if len(labels) > 2:
-            return cls(classes, counts.is_weighted)
-        # A class without rows stands for one that this part of the data does not have.
-        names = (*labels, *[_Absent()] * (2 - len(labels)))
-        both = [classes.get(name, ClassTally.empty()) for name in names]
-        bins = JointBins.of_classes((names[0], names[1]), (both[0], both[1]), counts.is_weighted)
-        while bins.may_hide_atoms().any():
-            bins = passes.look_into(bins, bins.may_hide_atoms())
-        refined = bins.classes(np.ones(len(bins.low), dtype=np.bool_))
-        for name, found in zip(labels, refined, strict=False):
-            classes[name] = _with_refined(classes[name], found)
+        if len(classes) == 2:
+            first, second = classes
+            pair = (classes[first], classes[second])
+            bins = JointBins.of_classes((first, second), pair, counts.is_weighted)
+            while bins.may_hide_atoms().any():
+                bins = passes.look_into(bins, bins.may_hide_atoms())
+            refined = bins.classes(np.ones(len(bins.low), dtype=np.bool_))
+            for label, known in zip(bins.labels, refined, strict=True):
+                classes[label] = _with_refined(classes[label], known)
         return cls(classes, counts.is_weighted)
 
     @classmethod
-    def from_frame(cls, frame: Any) -> Tally:
+    def from_frame(cls, frame: object) -> Tally:
         """Return the tally of the result of :func:`tally_sql`, or of :meth:`to_arrow`.
 
         The frame is one of Arrow, pandas or Polars.
@@ -125,7 +125,7 @@ class Tally:
 
         return cls.from_frame(parquet.read_table(path))
 
-    def to_arrow(self) -> Any:
+    def to_arrow(self) -> pa.Table:
         """Return the tally as an Arrow table with a row for each label and bin."""
         pa = arrow()
         tables = []
@@ -153,7 +153,7 @@ class Tally:
         parquet.write_table(self.to_arrow(), path)
 
     @property
-    def n_rows(self) -> dict[Any, int]:
+    def n_rows(self) -> dict[Label, int]:
         """Rows of each label."""
         return {label: int(tally.rows.sum()) for label, tally in self.classes.items()}
 
@@ -326,24 +326,18 @@ class Tally:
         return f"Tally({rows}; {sum(map(len, self.classes.values())):,} bins)"
 
 
-class _Absent:
-    """The label of a class without rows."""
-
-
 def _merged(*parts: ClassTally) -> ClassTally:
     """Merge equal bins; parts of bins that were looked into stay beside each other."""
     plain = ClassTally.joined(part.take(part.bin != REFINED_BIN) for part in parts)
     return plain.beside(*(part.take(part.bin == REFINED_BIN) for part in parts))
 
 
-def _with_refined(counted: ClassTally, found: ClassTally) -> ClassTally:
-    """Return what was found in the place of bins that were looked into."""
-    order = np.argsort(counted.low)
-    counted = counted.take(order)
-    place = np.searchsorted(counted.low, found.low)
-    place = np.minimum(place, len(counted) - 1)
-    is_kept = (counted.low[place] == found.low) & (counted.high[place] == found.high)
-    return counted.take(place[is_kept]).beside(found.take(~is_kept))
+def _with_refined(counted: ClassTally, refined: ClassTally) -> ClassTally:
+    """Return bins that were looked into in the place of those that were counted."""
+    counted = counted.take(np.argsort(counted.low))
+    place = np.minimum(np.searchsorted(counted.low, refined.low), len(counted) - 1)
+    is_kept = (counted.low[place] == refined.low) & (counted.high[place] == refined.high)
+    return counted.take(place[is_kept]).beside(refined.take(~is_kept))
 
 
 def tally_sql(

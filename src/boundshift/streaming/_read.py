@@ -15,17 +15,29 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import chain
 from os import PathLike
-from typing import Any, Protocol
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boundshift._typing import BoolArray, FloatArray
+from boundshift._typing import BoolArray, FloatArray, Label, LabelArray
 from boundshift._validation import as_column, nearest_name
 from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.streaming._tally import Counts
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from boundshift.streaming._count import PassRequest
 
 OnProgress = Callable[[int, int], None]
 """Called with the number of parts read, and of all parts."""
+
+Column: TypeAlias = Any
+"""A column of a frame: of Arrow, pandas or NumPy, or a list."""
+
+Pair = Sequence[Column]
+"""Labels and scores, or these and weights."""
 
 Roles = dict[str, str]
 """Names of the columns of label, score and, where rows have some, weight."""
@@ -52,16 +64,16 @@ _ENGINES = {
 class Chunk:
     """Some labelled rows."""
 
-    labels: NDArray[Any]  # as they are, or indices of `names` with -1 where one is missing
-    names: tuple[Any, ...] | None
-    scores: NDArray[Any]  # NaN where a score is missing
-    weights: Any  # an array or None
+    labels: LabelArray  # as they are, or indices of `names` with -1 where one is missing
+    names: tuple[Label, ...] | None
+    scores: FloatArray  # NaN where a score is missing
+    weights: FloatArray | None
     location: str  # as errors call it, for example "partition 3"
 
     def __len__(self) -> int:
         return len(self.labels)
 
-    def take(self, which: slice | NDArray[Any]) -> Chunk:
+    def take(self, which: slice | BoolArray) -> Chunk:
         """Return some of the rows."""
         weights = None if self.weights is None else self.weights[which]
         return replace(self, labels=self.labels[which], scores=self.scores[which], weights=weights)
@@ -73,7 +85,7 @@ class Chunk:
         code = self.names.index(label) if label in self.names else -2
         return np.asarray(self.labels == code)
 
-    def distinct(self) -> tuple[list[Any], int]:
+    def distinct(self) -> tuple[list[Label], int]:
         """Return the labels that rows have, and the number of rows without one."""
         missing = self.labels != self.labels if self.names is None else self.labels < 0
         found = np.unique(self.labels[~missing]).tolist()
@@ -81,7 +93,7 @@ class Chunk:
         return names, int(np.count_nonzero(missing))
 
 
-def as_chunk(labels: Any, scores: Any, weights: Any = None, *, location: str) -> Chunk:
+def as_chunk(labels: Column, scores: Column, weights: Column = None, *, location: str) -> Chunk:
     """Return a chunk of arrays, series or Arrow arrays."""
     codes, names = _encode(labels)
     numbers = _numbers("y_score", scores, location, len(codes))
@@ -90,23 +102,22 @@ def as_chunk(labels: Any, scores: Any, weights: Any = None, *, location: str) ->
     return Chunk(codes, names, numbers, weights, location)
 
 
-def table_chunk(rows: Any, roles: Roles, location: str) -> Chunk:
+def table_chunk(rows: pa.Table | pa.RecordBatch, roles: Roles, location: str) -> Chunk:
     """Return columns of an Arrow table or record batch."""
     columns = {role: rows.column(name) for role, name in roles.items()}
     labels = as_labels(columns["label"], roles["label"], location)
     return as_chunk(labels, columns["score"], columns.get("weight"), location=location)
 
 
-def arrow() -> Any:
+def arrow() -> ModuleType:
     """Import pyarrow, or name the extra that brings it."""
     try:
-        import pyarrow as pa
+        return import_module("pyarrow")
     except ImportError as error:
         raise MissingExtraError("pyarrow", "arrow") from error
-    return pa
 
 
-def as_labels(column: Any, name: str, where: str) -> Any:
+def as_labels(column: pa.Array, name: str, where: str) -> pa.Array:
     """Return an Arrow column of labels, bytes as the text that they are; refuse other kinds."""
     pa = arrow()
     kind = column.type
@@ -121,7 +132,7 @@ def as_labels(column: Any, name: str, where: str) -> Any:
     )
 
 
-def _as_arrow(values: Any) -> Any:
+def _as_arrow(values: Column) -> pa.Array | None:
     """Return an Arrow array as a whole, None for what is none."""
     if not type(values).__module__.startswith("pyarrow."):
         return None
@@ -139,7 +150,7 @@ def not_real_numbers(name: str, what: str) -> InvalidInputError:
     return InvalidInputError(f"must be real numbers, got {what}. {_REMEDY[name]}", argument=name)
 
 
-def _numbers(name: str, values: Any, location: str, n_rows: int) -> FloatArray:
+def _numbers(name: str, values: Column, location: str, n_rows: int) -> FloatArray:
     """Return scores, or weights, as an array of numbers, NaN where missing."""
     if (column := _as_arrow(values)) is not None:
         pa = arrow()
@@ -168,7 +179,7 @@ def _numbers(name: str, values: Any, location: str, n_rows: int) -> FloatArray:
     return array
 
 
-def _encode(labels: Any) -> tuple[NDArray[Any], tuple[Any, ...] | None]:
+def _encode(labels: Column) -> tuple[LabelArray, tuple[Label, ...] | None]:
     """Return labels and None, or indices of names and these."""
     if (column := _as_arrow(labels)) is not None:
         pa = arrow()
@@ -185,7 +196,7 @@ def _encode(labels: Any) -> tuple[NDArray[Any], tuple[Any, ...] | None]:
         return array, None
     if hasattr(labels, "isna"):
         array = labels.to_numpy(dtype=object, na_value=None)
-    known: dict[Any, int] = {}
+    known: dict[Label, int] = {}
     coded = [-1 if v is None or v != v else known.setdefault(v, len(known)) for v in array.tolist()]
     return np.array(coded, dtype=np.int64), tuple(known)
 
@@ -219,11 +230,13 @@ def read_once(data: object, remedy: str) -> InvalidInputError:
 class Source(Protocol):
     """Labelled scores that are read in passes, the same rows in each."""
 
-    def scan(self, request: Any, on_progress: OnProgress) -> Any:
+    def scan(self, request: PassRequest, on_progress: OnProgress) -> Counts:
         """Read every row once, and return the `Counts` of a `PassRequest`."""
 
 
-def read(data: Any, label: str, score: str, weight: str | None = None, element: int = -1) -> Source:
+def read(
+    data: object, label: str, score: str, weight: str | None = None, element: int = -1
+) -> Source:
     """Return the source of some columns, or of pairs; arguments as in `scan_boundary`."""
     engine = _ENGINES.get(type(data).__module__.partition(".")[0])
     if engine != "spark" and element != -1:
@@ -264,7 +277,7 @@ def _is_path(value: object) -> bool:
 
 # --- Reading on this machine ----------------------------------------------------------------------
 
-_Part = Callable[[], Iterable[Chunk]]
+Part = Callable[[], Iterable[Chunk]]
 
 
 class PartSource:
@@ -274,17 +287,17 @@ class PartSource:
     returns all chunks, the same each time and one after the other.
     """
 
-    def __init__(self, parts: Sequence[_Part] | _Part) -> None:
+    def __init__(self, parts: Sequence[Part] | Part) -> None:
         self._parts = parts
 
-    def scan(self, request: Any, on_progress: OnProgress) -> Any:
+    def scan(self, request: PassRequest, on_progress: OnProgress) -> Counts:
         """Read every row once, a few runs ahead of the merging, and merge counts in order."""
         from joblib import cpu_count
 
         cores = cpu_count()
         runs, total = self._runs(4 * cores)
         counts = request.count(())
-        waiting: deque[Future[Any]] = deque()
+        waiting: deque[Future[Counts]] = deque()
         done = 0
 
         def merge_first() -> None:
@@ -328,7 +341,7 @@ def _gather(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
     yield run
 
 
-def _pairs(pairs: Any, roles: Roles) -> PartSource:
+def _pairs(pairs: Iterable[Pair] | Callable[[], Iterable[Pair]], roles: Roles) -> PartSource:
     """Return the source of pairs (labels, scores), or of triples with weights."""
     for role, column in roles.items():
         if column != role or role == "weight":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, get_args
+from typing import get_args
 
 from boundshift._boundary import choose_claims
 from boundshift._guarantees.certificate import Certificate, Origin
@@ -24,7 +24,7 @@ from boundshift.streaming._zone import decide_zone
 
 
 def scan_boundary(
-    data: Any,
+    data: object,
     *,
     label: str = "label",
     score: str = "score",
@@ -106,7 +106,7 @@ def decide_source(
 
 
 def scan_certificate(
-    data: Any,
+    data: object,
     threshold: float | Boundary,
     confidence: float = 0.95,
     *,
@@ -156,7 +156,7 @@ def scan_certificate(
 
 
 def scan_zone(
-    data: Any,
+    data: object,
     errors: float | tuple[float, float] = (0.05, 0.05),
     confidence: float = 0.95,
     *,

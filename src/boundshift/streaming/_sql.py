@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,7 +16,10 @@ from boundshift.streaming._bins import (
 )
 from boundshift.streaming._count import PassRequest
 from boundshift.streaming._read import as_chunk, as_labels
-from boundshift.streaming._tally import ClassTally, Counts
+from boundshift.streaming._tally import ClassTally, Column, Counts
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 
 class Words(NamedTuple):
@@ -108,7 +111,7 @@ def _steps(request: PassRequest, words: Words) -> dict[str, str]:
     return part | bin_columns("distance", words.double, words.integer)
 
 
-def _cases(tests: list[str], values: Any) -> str:
+def _cases(tests: list[str], values: Iterable[object]) -> str:
     cases = " ".join(f"{test}{value}" for test, value in zip(tests, values, strict=True))
     return f"CASE {cases} END"
 
@@ -118,7 +121,7 @@ def _number(value: float) -> str:
     return f"{value:.17E}"
 
 
-def counts_of(table: Any, request: PassRequest, location: str) -> Counts:
+def counts_of(table: pa.Table, request: PassRequest, location: str) -> Counts:
     """Return the counts of an Arrow table that the query of a pass gave."""
     counts = Counts(is_weighted="weight" in table.column_names)
     labels = as_labels(table["label"], "label", location)
@@ -142,7 +145,7 @@ def counts_of(table: Any, request: PassRequest, location: str) -> Counts:
     return counts
 
 
-def _class_tally(columns: Mapping[str, Any], request: PassRequest) -> ClassTally:
+def _class_tally(columns: Mapping[str, Column], request: PassRequest) -> ClassTally:
     part = columns["part"].astype(np.int64)
     bins = columns["bin"]
     mean = columns["mean"].astype(np.float64)

@@ -22,19 +22,30 @@ from datetime import datetime, time
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from boundshift._validation import nearest_name
 from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
 from boundshift.streaming._read import (
     ROWS_AT_ONCE,
     Chunk,
+    Part,
     PartSource,
     Roles,
     arrow,
     check_names,
     table_chunk,
 )
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    ArrowTable: TypeAlias = pa.Table
+    Batches: TypeAlias = Iterable[pa.RecordBatch]
+    Types: TypeAlias = Mapping[str, pa.DataType | None]
 
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None")
 """What spreadsheets, statistics programs and public collections write where a value is missing."""
@@ -224,8 +235,8 @@ def _find_encoding(name: str, text: bytes) -> str:
 
 
 def read_batches(
-    table: OpenTable, types: Mapping[str, Any], *, words: bool = False
-) -> Iterator[Any]:
+    table: OpenTable, types: Types, *, words: bool = False
+) -> Iterator[pa.RecordBatch]:
     """Yield record batches of columns with the Arrow type each is to have.
 
     None as a type leaves it to the file. With `words`, cells of CSV are handed on as they are
@@ -234,7 +245,7 @@ def read_batches(
     pa = arrow()
     with readable(table):
         check_names(table.name, table.header, types)
-        batches: Iterable[Any] = (
+        batches: Batches = (
             _csv_batches(table, types, words)
             if table.format == "csv"
             else table.stream.iter_batches(columns=list(types))
@@ -253,7 +264,7 @@ def read_batches(
             yield pa.record_batch(columns, names=list(types))
 
 
-def _csv_batches(table: OpenTable, types: Mapping[str, Any], words: bool) -> Iterator[Any]:
+def _csv_batches(table: OpenTable, types: Types, words: bool) -> Iterator[pa.RecordBatch]:
     """Yield the batches of a CSV file; a type that is not given is that of the first block."""
     from pyarrow import compute
     from pyarrow import csv as arrow_csv
@@ -263,7 +274,7 @@ def _csv_batches(table: OpenTable, types: Mapping[str, Any], words: bool) -> Ite
     known = {name: kind for name, kind in types.items() if kind is not None}
     numbers = [name for name, kind in known.items() if pa.types.is_floating(kind)]
 
-    def read(block: bytes, kinds: Mapping[str, Any]) -> Any:
+    def read(block: bytes, kinds: Types) -> ArrowTable:
         return arrow_csv.read_csv(
             pa.BufferReader(block),
             arrow_csv.ReadOptions(column_names=list(table.header), block_size=len(block) + 1),
@@ -393,7 +404,7 @@ def _find_header(path: Path, rows: Sequence[Sequence[str]]) -> int:
     return first
 
 
-def _cell_text(cell: Any) -> str:
+def _cell_text(cell: object) -> str:
     from openpyxl.cell.cell import ERROR_CODES
 
     if cell is None or cell in ERROR_CODES:
@@ -457,7 +468,7 @@ def files_columns(
     files: Files, roles: Roles, *, as_text: bool = False, reading: Reading = AS_IT_IS
 ) -> PartSource:
     """Return the source of some columns of files; with `as_text`, labels of CSV are text."""
-    parts: list[Any] = []
+    parts: list[Part] = []
     for path in find_files(files):
         with open_table(path, reading) as opened:
             in_path = [name for name in roles.values() if f"{name}=" in str(path)]

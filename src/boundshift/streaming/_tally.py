@@ -10,7 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift._typing import FloatArray, IntArray
+from boundshift._typing import FloatArray, IntArray, Label
+
+Column = NDArray[Any]
+"""Numbers of rows, sums or scores, one for each bin; or which bins."""
 
 # Bins that wait to be merged with others.
 _MOST_WAITING = 1 << 18
@@ -30,7 +33,11 @@ class ClassTally:
 
     @classmethod
     def of_sorted(
-        cls, bins: IntArray, scores: FloatArray, origin: Any = 0.0, weights: Any = None
+        cls,
+        bins: IntArray,
+        scores: FloatArray,
+        origin: FloatArray | float = 0.0,
+        weights: FloatArray | None = None,
     ) -> ClassTally:
         """Count sorted scores by their bins, which ascend or descend together with the scores.
 
@@ -84,11 +91,11 @@ class ClassTally:
         """Return the counts of no rows."""
         return cls.of_sorted(np.empty(0, dtype=np.int64), np.empty(0))
 
-    def columns(self) -> list[NDArray[Any]]:
+    def columns(self) -> list[Column]:
         """Return the arrays in the order of the fields."""
         return [getattr(self, each.name) for each in fields(self)]
 
-    def take(self, which: NDArray[Any]) -> ClassTally:
+    def take(self, which: Column) -> ClassTally:
         """Return some bins, by a mask or by their numbers."""
         return ClassTally(*(column[which] for column in self.columns()))
 
@@ -101,7 +108,7 @@ class ClassTally:
         return len(self.bin)
 
 
-def _sums(values: NDArray[Any], first: IntArray) -> NDArray[Any]:
+def _sums(values: Column, first: IntArray) -> Column:
     return np.add.reduceat(values, first) if len(first) else values[:0]
 
 
@@ -114,14 +121,14 @@ class Counts:
 
     is_weighted: bool = False
     faults: Counter[tuple[str, str, str]] = field(default_factory=Counter)
-    _parts: dict[Any, list[ClassTally]] = field(default_factory=dict)
+    _parts: dict[Label, list[ClassTally]] = field(default_factory=dict)
 
     @property
-    def labels(self) -> list[Any]:
+    def labels(self) -> list[Label]:
         """Labels met so far."""
         return list(self._parts)
 
-    def add(self, label: Any, part: ClassTally) -> None:
+    def add(self, label: Label, part: ClassTally) -> None:
         """Add rows of a class; a label may be added without rows."""
         parts = self._parts.setdefault(label, [])
         if len(part):
@@ -149,6 +156,6 @@ class Counts:
             parts[:] = [ClassTally.joined(parts)] if parts else []
         return self
 
-    def classes(self) -> Mapping[Any, ClassTally]:
+    def classes(self) -> Mapping[Label, ClassTally]:
         """Return the counts of each class."""
         return {label: ClassTally.joined(parts) for label, parts in self._parts.items() if parts}
