@@ -66,21 +66,28 @@ class ClassTally:
         parts = list(parts)
         if len(parts) == 1:
             return parts[0]
-        together = parts[0].beside(*parts[1:])
-        together = together.take(np.argsort(together.bin, kind="stable"))
-        bins, rows, weight, squares, mean, low, high = together.columns()
+        order = np.argsort(np.concatenate([part.bin for part in parts]), kind="stable")
+
+        def ordered(name: str) -> Column:
+            # One column after the other, for there may be millions of bins.
+            return np.concatenate([getattr(part, name) for part in parts])[order]
+
+        bins = ordered("bin")
         first = np.flatnonzero(np.append(True, bins[1:] != bins[:-1]))[: len(bins)]
+        low = ordered("low")
         low = np.minimum.reduceat(low, first) if len(first) else low
+        high = ordered("high")
         high = np.maximum.reduceat(high, first) if len(first) else high
+        weight = ordered("weight")
         total_weight = _sums(weight, first)
         # Distances from the lowest score keep the digits of scores with a large offset.
-        start = np.repeat(low, np.diff(first, append=len(bins)))
-        beyond = _sums(weight * (mean - start), first) / total_weight
+        distance = ordered("mean") - np.repeat(low, np.diff(first, append=len(bins)))
+        beyond = _sums(weight * distance, first) / total_weight
         return cls(
             bins[first],
-            _sums(rows, first),
+            _sums(ordered("rows"), first),
             total_weight,
-            _sums(squares, first),
+            _sums(ordered("squares"), first),
             np.clip(low + beyond, low, high),
             low,
             high,
