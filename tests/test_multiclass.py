@@ -8,8 +8,6 @@ from sklearn.linear_model import LogisticRegression
 from boundshift import (
     BoundaryWarning,
     BoundShiftClassifier,
-    Cost,
-    Floors,
     InvalidInputError,
     Status,
     find_boundary,
@@ -144,21 +142,6 @@ def test_joint_is_pairwise_for_the_paper_whose_errors_are_counted(three):
 
 
 # What cannot be.
-
-
-@pytest.mark.parametrize(
-    ("given", "message"),
-    [
-        ({"rule": Cost()}, "must treat classes alike where there are more"),
-        ({"rule": Floors(recall=0.9), "multi_class": "pairwise"}, "must treat classes alike"),
-        ({"curve": SupportRadius(alpha=(1, 2))}, "must treat classes alike"),
-        ({"pos_label": 1}, "`pos_label` must be None with more than two"),
-    ],
-)
-def test_requests_for_one_positive_class_are_refused(three, given, message):
-    y, X = three
-    with pytest.raises(InvalidInputError, match=message):
-        BoundShiftClassifier(LogisticRegression(), **given).fit(X, y)
 
 
 # The classifier.

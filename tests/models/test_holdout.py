@@ -156,12 +156,16 @@ def test_the_share_that_is_asked_for_is_held_out(share):
     assert model.boundary_.n_samples == (400 * share, 200 * share)
 
 
-def test_a_share_too_small_for_the_floor_says_how_many_rows_it_takes():
+@pytest.mark.parametrize(("holdout", "n_positive", "times"), [(0.05, 200, 20), (None, 20, 2)])
+def test_too_few_rows_for_the_floor_say_how_many_it_takes(holdout, n_positive, times):
+    rows = slice(0, 400 + n_positive)
     least = rows_needed(FLOOR)
-    words = f"{least} rows kept apart, so {least * 20} in all of which there are 200"
+    words = f"{least} rows kept apart, so {least * times} in all of which there are {n_positive}"
     with pytest.warns(BoundaryWarning, match=words):
-        model = guarantee(holdout=0.05).fit(X, Y)
+        model = guarantee(holdout=holdout).fit(X[rows], Y[rows])
     assert model.boundary_.status is Status.NOT_GUARANTEED
+    assert model.certificate_.status == "cross-fitted"
+    assert model.boundary_.n_samples == (400, n_positive)
 
 
 @pytest.mark.parametrize(

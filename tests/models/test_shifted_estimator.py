@@ -18,7 +18,6 @@ from boundshift import BoundShiftClassifier
 
 ROWS = 2000
 MODELS = {
-    "logistic regression": LogisticRegression(),
     "no intercept": LogisticRegression(fit_intercept=False),
     "ridge": RidgeClassifier(fit_intercept=False),
     "search": GridSearchCV(make_pipeline(StandardScaler(), LinearSVC(random_state=0)), {}, cv=2),

@@ -103,16 +103,6 @@ def test_the_floor_is_kept_by_the_deployed_model_of_many_features():
     assert np.mean(kept) >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / 60)
 
 
-def test_with_too_few_rows_it_says_not_promised_and_how_many_it_takes():
-    few = np.r_[:100, 300:350]
-    model = promise(recall=0.9)
-    with pytest.warns(BoundaryWarning, match="29 rows kept apart, so 58 in all .* there are 50"):
-        model.fit(X[few], Y[few])
-    assert model.boundary_.status is Status.NOT_GUARANTEED
-    assert model.certificate_.status == "cross-fitted"
-    assert sum(model.boundary_.n_samples) == 150
-
-
 def test_training_rows_promise_nothing():
     model = promise(cv=None)
     with pytest.warns(BoundaryWarning, match="which flatter it"):

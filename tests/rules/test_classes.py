@@ -17,6 +17,7 @@ from boundshift import (
     Floors,
     InvalidInputError,
     Status,
+    SupportRadius,
 )
 from boundshift._multiclass import ClassRows, class_losses, guarantee_floors, search_biases
 from boundshift.rules import Sum
@@ -185,6 +186,8 @@ def test_a_pair_has_the_costs_of_mistaking_one_for_the_other():
         ({"rule": CostMatrix(COSTS, LABELS), "curve": "smoothed"}, "`curve` must be None"),
         ({"rule": CostMatrix(COSTS, LABELS), "multi_class": "pairwise"}, "`multi_class` 'joint'"),
         ({"rule": Floors(recall=0.9)}, "ClassFloors"),
+        ({"rule": Floors(recall=0.9), "multi_class": "pairwise"}, "must treat classes alike"),
+        ({"curve": SupportRadius(alpha=(1, 2))}, "must treat classes alike"),
         ({"rule": Cost(false_negative=20)}, "CostMatrix"),
     ],
 )

@@ -126,18 +126,6 @@ def test_values_by_hand(rule, errors, expected):
     assert one(rule, *errors) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("rule", [Floors(recall=0.9), Floors(specificity=0.9)])
-def test_the_floor_comes_first(rule):
-    met = (0.9, 0.1)
-    broken = (0.0, 0.11)
-    if rule.specificity:
-        met = met[::-1]
-        broken = broken[::-1]
-    assert one(rule, *met) < one(rule, *broken)
-    assert not rule.missed(*met, (90, 10))
-    assert list(rule.missed(*broken, (90, 10)).values()) == pytest.approx([0.01])
-
-
 @pytest.mark.parametrize("rounding", [9, 1])
 @pytest.mark.parametrize("curve", ["smoothed", "logistic"])
 def test_a_metric_is_called_a_few_hundred_times_and_finds_its_best(curve, rounding):
