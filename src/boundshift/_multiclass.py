@@ -30,6 +30,7 @@ import numpy as np
 
 from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample
+from boundshift._search import ErrorsAt
 from boundshift._status import QUIET, Status
 from boundshift._typing import Counts, FloatArray, IndexArray, Label
 from boundshift.curves import ErrorCurve, SupportRadius
@@ -39,11 +40,12 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.rules import ClassFloors, Rule
 from boundshift.rules._guarantee import Guarantee
 
-Samples = dict[tuple[int, int], ScoreSample]
 Strategy = Literal["joint", "pairwise"]
 Function = Callable[[FloatArray], FloatArray]
 Profile = tuple[FloatArray, Function]
 """Ascending places of one bias, the others fixed, and the function from places to losses."""
+Table = tuple[FloatArray, FloatArray]
+"""Thresholds of a pair, and its loss at each."""
 
 # A pair's loss is tabulated at this many quantiles of either class, and between the neighbours of
 # the best of them.
@@ -107,20 +109,20 @@ def find_biases(
     is_joint = strategy == "joint" and not isinstance(curve, SupportRadius)
     names = range(scores.shape[1]) if labels is None else labels
     counts = np.bincount(y, weights, minlength=len(names))
-    samples = _pair_samples(y, scores, names, weights)
-    statuses = {pair: status_of(sample) for pair, sample in samples.items()}
     if is_joint:
-        biases = _joint_biases(y, scores, curve, rule, weights)
+        biases, pairs = _joint_biases(y, scores, names, curve, rule, weights)
     else:
-        solved = {pair: curve.solve(sample, rule) for pair, sample in samples.items()}
-        statuses = {pair: solution.status for pair, solution in solved.items()}
-        biases = _reconcile({k: s.found.threshold for k, s in solved.items()}, samples, len(counts))
-    _favour_few(biases, counts, samples)
+        pairs = _find_pairs(y, scores, names, curve, weights)
+        solved = {key: curve.solve(pair.sample, rule) for key, pair in pairs.items()}
+        pairs = {key: pair._replace(status=solved[key].status) for key, pair in pairs.items()}
+        thresholds = {key: solution.found.threshold for key, solution in solved.items()}
+        biases = _reconcile(thresholds, pairs, len(names))
+    _favour_few(biases, counts, pairs)
     boundaries = {
-        sample.labels: _boundary_at(biases[i] - biases[j], sample, curve, rule, statuses[i, j])
-        for (i, j), sample in samples.items()
+        pair.sample.labels: _boundary_at(biases[i] - biases[j], pair, curve, rule)
+        for (i, j), pair in pairs.items()
     }
-    return ClassBiases(biases, boundaries, list(statuses.values()))
+    return ClassBiases(biases, boundaries, [pair.status for pair in pairs.values()])
 
 
 def pair_boundaries(
@@ -132,24 +134,47 @@ def pair_boundaries(
     rule_of: Callable[[Label, Label], Rule],
 ) -> dict[tuple[Label, Label], Boundary]:
     return {
-        sample.labels: _boundary_at(
-            biases[i] - biases[j], sample, curve, rule_of(*sample.labels), status_of(sample)
+        pair.sample.labels: _boundary_at(
+            biases[i] - biases[j], pair, curve, rule_of(*pair.sample.labels)
         )
-        for (i, j), sample in _pair_samples(y, scores, labels).items()
+        for (i, j), pair in _find_pairs(y, scores, labels, curve).items()
     }
 
 
 # --- Pairs of classes -----------------------------------------------------------------------------
 
 
-def _pair_samples(
+class Pair(NamedTuple):
+    """Two classes with rows, on the score of the second minus that of the first."""
+
+    sample: ScoreSample
+    errors: ErrorsAt  # which the curve claims
+    status: Status
+
+    def turned(self) -> Pair:
+        """Return the same two classes in the other order."""
+
+        def errors(thresholds: FloatArray) -> tuple[FloatArray, FloatArray]:
+            # A row at a threshold is on the side of the class that comes first.
+            first, second = self.errors(np.nextafter(-thresholds, -np.inf))
+            return second, first
+
+        return Pair(self.sample.mirrored(), errors, self.status)
+
+
+Pairs = dict[tuple[int, int], Pair]
+"""Pairs by the numbers of their classes."""
+
+
+def _find_pairs(
     y: IndexArray,
     scores: FloatArray,
     names: Sequence[Label],
+    curve: ErrorCurve,
     weights: FloatArray | None = None,
-) -> Samples:
-    """Return the differences of scores of each pair of classes that has rows."""
-    samples = {}
+) -> Pairs:
+    """Return each pair of classes that both have rows."""
+    pairs = {}
     for i, j in combinations(range(scores.shape[1]), 2):
         difference = scores[:, j] - scores[:, i]
         rows = ((y == i) | (y == j)) & ~np.isnan(difference)
@@ -157,22 +182,26 @@ def _pair_samples(
         mine = (y == j)[rows]
         weight = None if weights is None else weights[rows]
         if 0 < np.count_nonzero(mine) < len(mine):
-            pair = names[i], names[j]
-            samples[i, j] = ScoreSample.from_rows(mine, difference[rows], pair, weight)
-    return samples
+            labels = names[i], names[j]
+            sample = ScoreSample.from_rows(mine, difference[rows], labels, weight)
+            pairs[i, j] = Pair(sample, curve.errors(sample), status_of(sample))
+    return pairs
 
 
-def _boundary_at(
-    threshold: float, sample: ScoreSample, curve: ErrorCurve, rule: Rule, status: Status
-) -> Boundary:
+def _boundary_at(threshold: float, pair: Pair, curve: ErrorCurve, rule: Rule) -> Boundary:
     """Return the record of a threshold, which need not be the best one for this pair."""
+    sample = pair.sample
+    status = pair.status
     at = np.array([float(threshold)])
-    errors = curve.errors(sample)(at)
+    errors = pair.errors(at)
     wrong = sample.count_wrong(at)
+    claimed = (float(errors[0][0]), float(errors[1][0]))
+    if curve.delta is not None:  # the rows chose the threshold
+        claimed = curve.errors_at_chosen(sample, float(threshold), rule)
     return Boundary(
         threshold=float(threshold),
         status=Status.SHARED if status in QUIET else status,
-        errors=curve.errors_at_chosen(sample, float(threshold), rule),
+        errors=claimed,
         wrong=(wrong[0][0].item(), wrong[1][0].item()),
         loss=float(rule.value(*errors, sample.n_samples)[0]),
         n_samples=sample.n_samples,
@@ -184,7 +213,7 @@ def _boundary_at(
 
 
 def _reconcile(
-    thresholds: Mapping[tuple[int, int], float], samples: Samples, n_classes: int
+    thresholds: Mapping[tuple[int, int], float], pairs: Pairs, n_classes: int
 ) -> FloatArray:
     r"""Solve :math:`b_i - b_j \approx t_{ij}` by weighted least squares.
 
@@ -193,7 +222,7 @@ def _reconcile(
     laplacian = np.zeros((n_classes, n_classes))
     right = np.zeros(n_classes)
     for (i, j), t in thresholds.items():
-        first, second = samples[i, j].n_samples
+        first, second = pairs[i, j].sample.n_samples
         w = 1 / (1 / first + 1 / second)
         laplacian[[i, j], [i, j]] += w
         laplacian[[i, j], [j, i]] -= w
@@ -202,9 +231,10 @@ def _reconcile(
     return np.asarray(np.linalg.lstsq(laplacian, right, rcond=None)[0], dtype=np.float64)
 
 
-def _favour_few(biases: FloatArray, counts: Counts, samples: Samples) -> None:
+def _favour_few(biases: FloatArray, counts: Counts, pairs: Pairs) -> None:
     """Give a class of very few rows, which may be right by luck, no smaller a bias than others."""
-    undecided = [not any(k in pair for pair in samples) for k in range(len(biases))]
+    decided = {k for pair in pairs for k in pair}
+    undecided = [k not in decided for k in range(len(biases))]
     few = (counts > 0) & ((counts <= _FEW_ROWS) | np.array(undecided))
     if not few.all():
         biases[few] = np.maximum(biases[few], biases[~few].max())
@@ -214,16 +244,18 @@ def _favour_few(biases: FloatArray, counts: Counts, samples: Samples) -> None:
 def _joint_biases(
     y: IndexArray,
     scores: FloatArray,
+    names: Sequence[Label],
     curve: ErrorCurve,
     rule: Rule,
     weights: FloatArray | None,
-) -> FloatArray:
+) -> tuple[FloatArray, Pairs]:
+    """Return the biases at which all pairs together lose least, and the pairs."""
     order = _order_classes(y, np.nan_to_num(scores), weights)[::-1]  # from the largest class
     number = np.argsort(order)
-    n_classes = len(order)
-    samples = _pair_samples(number[y], scores[:, order], range(n_classes), weights)
-    tables = {pair: _tabulate(sample, curve, rule) for pair, sample in samples.items()}
-    best = {pair: float(t[_middle_of_least(losses)]) for pair, (t, losses) in tables.items()}
+    ordered_names = [names[k] for k in order]
+    pairs = _find_pairs(number[y], scores[:, order], ordered_names, curve, weights)
+    tables = {key: _tabulate(pair, rule) for key, pair in pairs.items()}
+    best = {key: float(t[_middle_of_least(losses)]) for key, (t, losses) in tables.items()}
     own: list[list[tuple[FloatArray, FloatArray, int, float]]] = [[] for _ in order]
     for (i, j), table in tables.items():
         own[i].append((*table, j, 1.0))
@@ -238,10 +270,14 @@ def _joint_biases(
         places = [biases[j] + sign * t for t, _, j, sign in own[k]]
         return np.sort(np.concatenate([np.empty(0), *places])), total
 
-    biases = _descend(_reconcile(best, samples, n_classes), profile)
+    biases = _descend(_reconcile(best, pairs, len(order)), profile)
     seen = [k for k, of_class in enumerate(own) if of_class]
     biases[seen] -= biases[seen].mean() if seen else 0.0
-    return biases[number]
+    in_order: Pairs = {}
+    for (i, j), pair in pairs.items():
+        first, second = int(order[i]), int(order[j])
+        in_order[min(first, second), max(first, second)] = pair if first < second else pair.turned()
+    return biases[number], dict(sorted(in_order.items()))
 
 
 def _order_classes(
@@ -253,17 +289,17 @@ def _order_classes(
     return np.lexsort((sums, np.bincount(y, weights, minlength=scores.shape[1])))
 
 
-def _tabulate(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> tuple[FloatArray, FloatArray]:
+def _tabulate(pair: Pair, rule: Rule) -> Table:
     """Return thresholds, close together where scores are, and minus the log of one minus the value.
 
     The value is from 0, where no error is claimed, to 1, where all is wrong.
     """
-    errors = curve.errors(sample)
+    sample = pair.sample
     extremes = np.array([0.0, 1.0])
     best, worst = rule.value(extremes, extremes, sample.n_samples)
 
     def losses_at(thresholds: FloatArray) -> FloatArray:
-        share = (rule.value(*errors(thresholds), sample.n_samples) - best) / (worst - best)
+        share = (rule.value(*pair.errors(thresholds), sample.n_samples) - best) / (worst - best)
         return np.asarray(-np.log(np.maximum(1 - share, _LEAST_RIGHT)))
 
     quantiles = [

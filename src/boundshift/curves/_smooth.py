@@ -79,17 +79,16 @@ class Smoothed(PairCurve):
         counts = [
             scores.count_at_most(atoms) - scores.count_below(atoms) for scores in sample.classes
         ]
-        atoms_above = _sums(counts[0][::-1])[::-1]
-        atoms_below = _sums(counts[1])
+        count_atoms = _count_atoms(atoms, *counts)
         rows_above = self._rows_above(facing[0].without(atoms), pooled)
         rows_below = self._rows_above(facing[1].without(-atoms[::-1]), pooled)
         n = sample.n_samples
 
         def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
-            place = np.searchsorted(atoms, t, side="right")  # a row at the threshold is negative
-            above = atoms_above[place] + rows_above(t)
-            below = atoms_below[place] + rows_below(-t)
-            return np.clip(above / n[0], 0.0, 1.0), np.clip(below / n[1], 0.0, 1.0)
+            above, below = count_atoms(t)
+            negative = (above + rows_above(t)) / n[0]
+            positive = (below + rows_below(-t)) / n[1]
+            return np.clip(negative, 0.0, 1.0), np.clip(positive, 0.0, 1.0)
 
         return at
 
@@ -178,16 +177,15 @@ class Logistic(PairCurve):
         all_positive = n_positive + positives_at_atoms.sum()
         above = _amount_above(negatives)
         below = n_positive - _amount_above(positives)
-        atoms_above = _sums(negatives_at_atoms[::-1])[::-1]
-        atoms_below = _sums(positives_at_atoms)
+        count_atoms = _count_atoms(atoms, negatives_at_atoms, positives_at_atoms)
 
         def at(t: FloatArray) -> tuple[FloatArray, FloatArray]:
-            place = np.searchsorted(atoms, t, side="right")  # a row at the threshold is negative
+            atoms_above, atoms_below = count_atoms(t)
             negative = np.interp(t - middle, nodes, above, left=n_negative, right=0.0)
             positive = np.interp(t - middle, nodes, below, left=0.0, right=n_positive)
             return (
-                np.clip((negative + atoms_above[place]) / all_negative, 0.0, 1.0),
-                np.clip((positive + atoms_below[place]) / all_positive, 0.0, 1.0),
+                np.clip((negative + atoms_above) / all_negative, 0.0, 1.0),
+                np.clip((positive + atoms_below) / all_positive, 0.0, 1.0),
             )
 
         return at
@@ -253,9 +251,16 @@ def _fit(x: FloatArray, counts: FloatArray) -> FloatArray:
     return np.asarray(slope * x + shift)
 
 
-def _sums(counts: ArrayLike) -> FloatArray:
-    """Return the count before each atom, and of all at the end."""
-    return np.append(0.0, np.cumsum(counts))
+def _count_atoms(atoms: FloatArray, negatives: ArrayLike, positives: ArrayLike) -> ErrorsAt:
+    """Return the function from boundaries to the rows at atoms on the wrong side of each."""
+    above = np.append(0.0, np.cumsum(np.flip(negatives)))[::-1]
+    below = np.append(0.0, np.cumsum(positives))
+
+    def count(t: FloatArray) -> tuple[FloatArray, FloatArray]:
+        place = np.searchsorted(atoms, t, side="right")  # a row at the threshold is negative
+        return above[place], below[place]
+
+    return count
 
 
 def _amount_above(weight: FloatArray) -> FloatArray:
