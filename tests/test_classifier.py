@@ -37,6 +37,7 @@ from boundshift import (
     Floors,
     InvalidInputError,
     SupportRadius,
+    certify,
     find_boundary,
 )
 
@@ -153,6 +154,29 @@ def test_the_deciding_sample_gives_the_boundary_again(pos_label):
     assert sample.y.tolist() == Y[sample.rows].tolist()
     assert sample.origin == "out-of-fold"
     assert not hasattr(pickle.loads(pickle.dumps(clf)), "deciding_sample_")
+
+
+MORE_X, MORE_Y = make_classification(1800, n_features=6, weights=[0.7], random_state=0)
+CLUSTERS = np.arange(600) // 10
+CERTIFIED = {
+    "rows": {"joint": True, "confidence": 0.9},
+    "clusters": {"cluster": CLUSTERS},
+    "new clusters": {"cluster": CLUSTERS, "about": "new clusters"},
+    "drawn": {"probability": np.full(600, 0.5), "least_probability": 0.5},
+    "more rows": {"unlabelled": MORE_X[900:]},
+}
+
+
+@pytest.mark.parametrize("name", CERTIFIED)
+def test_a_certificate_is_that_of_the_scores(name):
+    asked = CERTIFIED[name]
+    rows = MORE_X[300:900]
+    labels = MORE_Y[300:900]
+    model = BoundShiftClassifier(LINEAR).fit(MORE_X[:300], MORE_Y[:300])
+    found = model.certify(rows, labels, **asked)
+    if "unlabelled" in asked:
+        asked = {"unlabelled": model.positive_scores(asked["unlabelled"])}
+    assert found == certify(labels, model.positive_scores(rows), model.boundary_, **asked)
 
 
 # What comes out.

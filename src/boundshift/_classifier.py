@@ -160,6 +160,8 @@ default="auto"
         Whether the scores that decided come from models trained without their rows.
     prefit_ : bool
         Whether the model was trained before ``fit``, whose rows then only chose the threshold.
+    deployment_ : str
+        Which model is deployed, and why.
     own_threshold_ : float or None
         For two classes: where the deployed model's own ``predict`` cuts :meth:`positive_scores`.
         None if that is not known, as with a function, or is no single threshold.
@@ -217,6 +219,16 @@ default="auto"
         self.n_jobs = n_jobs
         self.holdout = holdout
         self.chosen_among = chosen_among
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """Return the parameters and, after `fit`, the positive class and the deployed model."""
+        given = super().__repr__(N_CHAR_MAX)
+        if not hasattr(self, "deployment_"):
+            return str(given)
+        positive = ""
+        if hasattr(self, "boundary_"):
+            positive = f" The positive class is {self.boundary_.labels[1]!r}."
+        return f"{given}\n# {self.deployment_}{positive}"
 
     def set_params(self, **params: Any) -> BoundShiftClassifier:
         """Set parameters of this estimator, its model, its rule and its curve.
@@ -307,6 +319,7 @@ default="auto"
             "rule_": rule,
             "origin_": deciding.origin,
             "prefit_": self._is_prefit,
+            "deployment_": deployed.reason,
             "own_threshold_": own_threshold,
             "fingerprint_": Fingerprint.of(X, labels, params.weights),
             "_response": deployed.response,
@@ -469,6 +482,9 @@ default="auto"
         cluster: ArrayLike | None = None,
         probability: ArrayLike | None = None,
         least_probability: float | None = None,
+        about: Literal["average", "new clusters"] = "average",
+        unlabelled: Rows | None = None,
+        unlabelled_cluster: ArrayLike | None = None,
     ) -> Certificate:
         """Bound each class's error rate, on rows that ``fit`` has not seen.
 
@@ -480,8 +496,10 @@ default="auto"
             Their labels.
         confidence, joint, chosen_here, origin
             As in :func:`~boundshift.certify`.
-        cluster, probability, least_probability
+        cluster, probability, least_probability, about, unlabelled_cluster
             As there, for two classes; `cluster` says which rows are of one patient, for example.
+        unlabelled : array-like, sparse matrix or dataframe of shape (n_unlabelled, n_features)
+            Rows without labels, as their scores are there.
 
         Returns
         -------
@@ -513,11 +531,26 @@ default="auto"
                 cluster=cluster,
                 probability=probability,
                 least_probability=least_probability,
+                about=about,
+                unlabelled=None if unlabelled is None else self.positive_scores(unlabelled),
+                unlabelled_cluster=unlabelled_cluster,
             )
         else:
-            self._refuse_for_many("cluster", cluster)
-            self._refuse_for_many("probability", probability)
-            self._refuse_for_many("least_probability", least_probability)
+            only_two = {
+                "cluster": cluster,
+                "probability": probability,
+                "least_probability": least_probability,
+                "about": None if about == "average" else about,
+                "unlabelled": unlabelled,
+                "unlabelled_cluster": unlabelled_cluster,
+            }
+            for name, value in only_two.items():
+                if value is not None:
+                    raise InvalidInputError(
+                        f"must go with two classes, got {len(self.classes_)}. Leave it "
+                        "out, or fit on y == label to tell one from the rest.",
+                        argument=name,
+                    )
             certificate = certify_rows(
                 np.searchsorted(self.classes_, y),
                 self.predict(X) != y,
@@ -530,15 +563,6 @@ default="auto"
         may_reuse = chosen_here and self.prefit_
         reason = self._warn_of_reuse(X, y, may_reuse=may_reuse, are_single=cluster is None)
         return _as_nominal(certificate, reason) if reason else certificate
-
-    def _refuse_for_many(self, name: str, value: object) -> None:
-        """Raise if an argument is given that is only for two classes."""
-        if value is not None:
-            raise InvalidInputError(
-                f"must go with two classes, got {len(self.classes_)}. Leave it "
-                "out, or fit on y == label to tell one from the rest.",
-                argument=name,
-            )
 
     def certify_unlabelled(self, X: Rows, confidence: float = 0.95) -> Certificate:
         """Bound the more frequent class's error rate, on rows without labels.
@@ -785,6 +809,7 @@ default="auto"
         X, y = self._check_known(X, y)
         # The room of reports imports this one.
         make = import_module("boundshift.report").report_classifier
+        nominal = self._warn_of_reuse(X, y, are_single=cluster is None)
         names = {
             "case_name": case_name,
             "positive_name": positive_name,
@@ -792,9 +817,18 @@ default="auto"
             "title": title,
             "target": target,
         }
-        rows = {"by": by, "row_cost": row_cost, "cluster": cluster, "prevalence": prevalence}
-        nominal = self._warn_of_reuse(X, y, are_single=cluster is None)
-        return make(self, X, y, confidence=confidence, nominal=nominal, names=names, **rows)
+        return make(
+            self,
+            X,
+            y,
+            names=names,
+            confidence=confidence,
+            prevalence=prevalence,
+            by=by,
+            row_cost=row_cost,
+            cluster=cluster,
+            nominal=nominal,
+        )
 
     @property
     def _settings(self) -> Settings:

@@ -117,15 +117,15 @@ class Counted(ClassifierMixin, BaseEstimator):
 
 
 @pytest.mark.parametrize(
-    ("ensemble", "rare", "fits"),
+    ("ensemble", "rare", "fits", "why"),
     [
-        ("auto", MANY_RARE_ROWS - 1, 5),
-        ("auto", MANY_RARE_ROWS, 6),
-        (True, MANY_RARE_ROWS, 5),
-        (False, 50, 6),
+        ("auto", MANY_RARE_ROWS - 1, 5, "5 fold models is deployed: the rarest class has fewer"),
+        ("auto", MANY_RARE_ROWS, 6, "One model is deployed"),
+        (True, MANY_RARE_ROWS, 5, "5 fold models is deployed: ensemble=True"),
+        (False, 50, 6, "One model is deployed"),
     ],
 )
-def test_a_mean_is_deployed_where_rare_rows_are_few(ensemble, rare, fits):
+def test_a_mean_is_deployed_where_rare_rows_are_few(ensemble, rare, fits, why):
     X, y = make_classification(1500, n_informative=5, weights=[0.8], random_state=1)
     keep = np.concatenate([np.flatnonzero(y == 0), np.flatnonzero(y == 1)[:rare]])
     Counted.fits = 0
@@ -133,6 +133,9 @@ def test_a_mean_is_deployed_where_rare_rows_are_few(ensemble, rare, fits):
     assert Counted.fits == fits
     assert hasattr(clf, "estimators_") == (fits == 5)
     assert clf.boundary_.n_samples[1] == rare
+    assert why in clf.deployment_
+    assert repr(clf).endswith(f"# {clf.deployment_} The positive class is 1.")
+    assert clf.deployment_ in clf.report(X + 0.5, y).html
 
 
 def test_the_same_scores_decide_either_way():

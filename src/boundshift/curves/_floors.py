@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -83,15 +82,7 @@ def search_guarantees(
 # --- Tests of floors ------------------------------------------------------------------------------
 
 
-class _FloorTest(Protocol):
-    """Which gaps keep a floor."""
-
-    @property
-    def passed(self) -> BoolArray: ...
-
-    def shortfall(self) -> FloatArray:
-        """Return how far each gap is from keeping it, above 0 if it does not."""
-        ...
+# Each tells which gaps keep a floor, and how far each gap is from keeping it, 0 if it does.
 
 
 @dataclass(frozen=True)
@@ -164,6 +155,9 @@ class _SequenceTest:
         return pass_in_order(self.wrong, self.n, floor, self.guarantee.delta)
 
 
+_FloorTest = _RateTest | _CountTest | _SequenceTest
+
+
 def _make_tests(
     rule: Floors, gaps: _Gaps, guarantees: Sequence[Guarantee], bound_at: UpperBound
 ) -> Mapping[str, _FloorTest]:
@@ -187,7 +181,7 @@ def _make_tests(
             n = negative + positive
             tests[name] = _CountTest(guarantee, gaps.flagged, n, clopper_pearson)
         elif name == "precision":
-            tests[name] = _test_precision(guarantee, gaps)
+            tests[name] = _SequenceTest(guarantee, gaps.alarms, gaps.flagged)
         else:
             tests[name] = _test_npv(guarantee, gaps)
     return tests
@@ -207,11 +201,7 @@ def _worst_rates(gaps: _Gaps, delta: float, weights: tuple[float, float]) -> dic
     return worst
 
 
-def _test_precision(guarantee: Guarantee, gaps: _Gaps) -> _FloorTest:
-    return _SequenceTest(guarantee, gaps.alarms, gaps.flagged)
-
-
-def _test_npv(guarantee: Guarantee, gaps: _Gaps) -> _FloorTest:
+def _test_npv(guarantee: Guarantee, gaps: _Gaps) -> _SequenceTest:
     # The boundary stands on a score, which is not among those below it: one row less.
     rows = sum(gaps.n_samples) - 1
     below = np.maximum(rows - gaps.flagged, 0)[::-1]

@@ -68,6 +68,8 @@ from boundshift.models._scoring import (
 )
 from boundshift.rules import ClassFloors, Rule
 
+_ONE_MODEL = "One model is deployed, trained on all rows that were not held out."
+
 
 class Claims(NamedTuple):
     """The curve, the rule and the positive class that are asked for."""
@@ -150,7 +152,8 @@ def _read_prefit(task: Task, claims: Claims) -> Trained:
     found = _read_all(task, estimator, decide)
     origin: Origin = "training" if explain_training(estimator, task.X, task.y) else "held-out"
     deciding = _record(task, found, origin, cluster=cluster, n_copies=n_copies)
-    return Trained(deciding, Deployed(estimator, found.response, "it was trained before fit"))
+    why = "The model that was given, trained before fit, is deployed."
+    return Trained(deciding, Deployed(estimator, found.response, why))
 
 
 # Rows held out of all training.
@@ -257,7 +260,7 @@ def _use_training_rows(task: Task, estimator: Model) -> Trained:
     fitted = _fit(task, estimator)
     found = _read_all(task, fitted, np.flatnonzero(task.params.decides))
     deciding = _record(task, found, "training", cluster=task.params.groups)
-    return Trained(deciding, Deployed(fitted, found.response, "it was trained on all rows"))
+    return Trained(deciding, Deployed(fitted, found.response, _ONE_MODEL))
 
 
 def _use_folds(
@@ -269,7 +272,7 @@ def _use_folds(
     found = PooledResponses.pool(crossed.parts, crossed.tests, task.params.decides, asked)
     deployed = _average(task, crossed, found) if may_average else None
     if deployed is None:
-        deployed = Deployed(_fit(task, estimator), found.response, "it was trained on all rows")
+        deployed = Deployed(_fit(task, estimator), found.response, _ONE_MODEL)
     is_mean = isinstance(deployed.estimator, MeanOfModels)
     groups = task.params.groups
     deciding = _record(
@@ -288,13 +291,17 @@ def _average(task: Task, crossed: CrossFit, found: PooledResponses) -> Deployed 
     models = crossed.models
     one = collapse_linear(models) if response.method == "decision_function" else None
     if one is not None:
-        return Deployed(one, response, "the mean of the fold models is one linear model", models)
+        why = f"The mean of {len(models)} fold models is deployed: it is one linear model."
+        return Deployed(one, response, why, models)
     counts = np.bincount(task.number[found.rows], minlength=len(task.classes))
     if is_automatic and counts.min() >= MANY_RARE_ROWS:
         return None
     mean = MeanOfModels(models, task.classes, response.method, response.floor, response.is_log_odds)
     by_margin = Response("decision_function", is_log_odds=response.is_log_odds)
-    why = f"the rarest class has fewer than {MANY_RARE_ROWS} rows" if is_automatic else "ensemble"
+    because = "ensemble=True"
+    if is_automatic:
+        because = f"the rarest class has fewer than {MANY_RARE_ROWS} rows"
+    why = f"The mean of {len(models)} fold models is deployed: {because}."
     return Deployed(mean, by_margin, why, models)
 
 

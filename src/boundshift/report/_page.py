@@ -527,7 +527,7 @@ def report_classifier(
         doubt=doubt,
         **names,
     )
-    return Report(facts)
+    return Report({**facts, "deployment": getattr(classifier, "deployment_", "")})
 
 
 def _model_name(estimator: object) -> str:
