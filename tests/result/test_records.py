@@ -71,7 +71,7 @@ RECORDS = [
 def test_another_format_or_version_is_refused_and_a_missing_field_named(record):
     stored = record.to_dict()
     for change in ({"version": 0}, {"version": 9}, {"format": "boundshift.model"}):
-        with pytest.raises(InvalidInputError, match="'format': |'version' of"):
+        with pytest.raises(InvalidInputError, match=r"'format': |'version' of"):
             type(record).from_dict(stored | change)
     name = list(stored)[2]
     with pytest.raises(InvalidInputError, match=f"must have the fields .*missing: {name}"):
