@@ -41,7 +41,12 @@ from boundshift.curves import ErrorCurve, as_curve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.models._cross_fit import Settings
 from boundshift.models._deciding import DecidingRows, DecidingSample, Origin
-from boundshift.models._decision import certify_rows, decide_model, find_own_threshold
+from boundshift.models._decision import (
+    certify_rows,
+    decide_model,
+    find_own_threshold,
+    remember_training,
+)
 from boundshift.models._holdout import check_chosen_among, check_holdout, share_risk
 from boundshift.models._mean import MeanOfModels
 from boundshift.models._parts import is_a, unwrap
@@ -325,8 +330,11 @@ default="auto"
             "_response": deployed.response,
             "_deciding": deciding,
         }
-        if decision.boundary is not None:
-            learned["boundary_"] = decision.boundary
+        boundary = decision.boundary
+        if boundary is not None:
+            if not self._is_prefit and deciding.origin != "training":
+                boundary = remember_training(deployed, deciding, X, labels, boundary)
+            learned["boundary_"] = boundary
         else:
             learned["biases_"] = decision.biases
             learned["boundaries_"] = decision.boundaries

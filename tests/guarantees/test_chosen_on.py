@@ -155,8 +155,8 @@ def test_a_large_sample_keeps_few_hashes():
     boundary = find_boundary(y, s, curve="empirical")
     assert len(boundary.to_json()) < 6000
     part = rng.permutation(200_000)[:20_000]
-    assert boundary._was_chosen_on(s[part], y[part])
-    assert not boundary._was_chosen_on(rng.normal(2.0 * y), y)
+    assert boundary._find_origin(s[part], y[part]) == "held-out"
+    assert boundary._find_origin(rng.normal(2.0 * y), y) is None
 
 
 def test_what_is_remembered_comes_back_from_json():
@@ -317,6 +317,24 @@ def test_scores_of_training_rows_are_not_certified_with_the_boundary_of_a_classi
     boundary = Boundary.from_json(clf.boundary_.to_json())
     assert certify(deciding.y, deciding.scores, boundary).status == status
     assert certify(Y_NEW, clf.positive_scores(S_NEW[:, None]), boundary).certified
+
+
+@pytest.mark.parametrize("options", [{}, {"rule": Floors(recall=0.7)}, {"ensemble": True}], ids=str)
+def test_training_rows_are_known_by_the_scores_of_their_model(options):
+    """Other scores of these rows chose the boundary: out-of-fold ones, or none of these rows."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 3)) + np.tile(Y, 2)[:, None]
+    train = np.arange(1000) < 500
+    clf = BoundShiftClassifier(LogisticRegression(), random_state=0, **options).fit(X[train], Y)
+    boundary = Boundary.from_json(clf.boundary_.to_json())
+    seen = clf.positive_scores(X[train])
+    assert certify(Y, seen, boundary).status == "nominal"
+    assert certify(Y[ORDER][:300], seen[ORDER][:300], boundary).status == "nominal"
+    with pytest.raises(InvalidInputError, match="or train its model"):
+        Audit(seen, boundary, Floors(recall=0.7))
+    with pytest.warns(BoundaryWarning, match="it was trained on some of these rows"):
+        compare_boundaries(Y, seen, 0.0, seen, boundary, cost=Cost())
+    assert certify(Y, clf.positive_scores(X[~train]), boundary).certified
 
 
 def test_intervals_of_metrics_warn_of_rows_that_chose_the_boundary():

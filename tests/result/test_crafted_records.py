@@ -171,6 +171,7 @@ CRAFTED = {
     "another method": ("certificate of chosen rows", {"method": "clopper-pearson"}),
     "better than one threshold": ("certificate of chosen rows", {"error_bounds": [0.01, 0.01]}),
     "more clusters than rows": ("certificate of clusters", {"n_clusters": [900, 900]}),
+    "more errors than the bound": ("certificate of clusters", {"errors": [0.9, 0.9]}),
     "clusters of rows": ("certificate of clusters", {"method": "uniform"}),
     "limits of NaN": ("zone", {"low": "NaN", "high": "NaN"}),
     "limits in another order": ("zone", {"low": 3.0, "high": 1.0}),

@@ -254,10 +254,10 @@ def _read_guarantee(rule: Floors) -> Guarantee:
 def _check_fresh(scores: FloatArray, boundary: Boundary) -> None:
     """Raise if rows to be audited are on another scale than the boundary, or chose it."""
     boundary._check_scale(scores)
-    rows = boundary.chosen_on
-    if rows is not None and rows.include_unlabelled(scores):
-        raise InvalidInputError(
-            "must be scores of rows that did not choose the boundary, got some that did. "
-            "Leave the rows with known labels out.",
-            argument="y_score",
-        )
+    for rows in (boundary.chosen_on, boundary.trained_on):
+        if rows is not None and rows.include_unlabelled(scores):
+            raise InvalidInputError(
+                "must be scores of rows that did not choose the boundary or train its model, got "
+                "some that did. Leave the rows with known labels out.",
+                argument="y_score",
+            )

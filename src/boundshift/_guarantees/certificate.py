@@ -27,12 +27,11 @@ from boundshift._result.records import (
     require_counts,
     require_share,
 )
+from boundshift._result.rows import Origin as Origin
 from boundshift._status import TextStatus
 from boundshift._validation import as_choice, as_positive, as_share
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-
-Origin = Literal["held-out", "out-of-fold", "training"]
 
 
 class CertificateStatus(TextStatus):
@@ -167,6 +166,8 @@ class Certificate(Record):
                 0.0 <= lowest <= bound + _ROUNDING, "lowest_bounds", "be at most the bounds", lowest
             )
             require(bound <= 1.0, "error_bounds", "be at most 1", self.error_bounds)
+            is_above = math.isnan(error) or error <= bound + _ROUNDING
+            require(is_above, "error_bounds", "be at least the errors", self.error_bounds)
         if self.method not in _COUNTED:
             return
         errors = _observed(self.wrong, self.n_samples)

@@ -161,12 +161,12 @@ def certify(
     _check_clusters(about, cluster, unlabelled, unlabelled_cluster)
     scores = read_scores("y_score", y_score)
     is_positive, _, labels = as_rows(y_true, scores, pos_label, symmetric=False, one_class=True)
-    is_seen = have_chosen(threshold, scores, is_positive)
-    if isinstance(threshold, Boundary):
-        if is_seen and origin == "held-out":
-            origin = _known_origin(threshold)
-        if is_positive.all():
-            labels = threshold.labels
+    known_origin = find_origin(threshold, scores, is_positive)
+    if known_origin is not None and origin == "held-out":
+        origin = known_origin
+    is_seen = known_origin not in (None, "training")
+    if isinstance(threshold, Boundary) and is_positive.all():
+        labels = threshold.labels
     is_flagged = scores > t
     is_wrong = is_flagged != is_positive
     by_class = [is_wrong[~is_positive], is_wrong[is_positive]]
@@ -270,17 +270,26 @@ def _check_clusters(about: str, cluster: object, unlabelled: object, other: obje
 def have_chosen(
     threshold: float | Boundary, scores: FloatArray, is_positive: BoolArray, name: str = "y_score"
 ) -> bool:
-    """Return whether a boundary was chosen on some of these rows; refuse another scale."""
+    """Return whether a boundary knows some of these rows; warn if its model was trained on them."""
+    origin = find_origin(threshold, scores, is_positive, name)
+    if origin == "training":
+        warnings.warn(
+            f"`{name}` should be scores of rows that the model has not seen, but it was trained on "
+            "some of these rows, which flatters it. Use other rows.",
+            BoundaryWarning,
+            stacklevel=3,
+        )
+    return origin is not None
+
+
+def find_origin(
+    threshold: float | Boundary, scores: FloatArray, is_positive: BoolArray, name: str = "y_score"
+) -> Origin | None:
+    """Return where rows come from that a boundary knows, None for others; refuse another scale."""
     if not isinstance(threshold, Boundary):
-        return False
+        return None
     threshold._check_scale(scores, is_positive=is_positive, name=name)
-    return threshold._was_chosen_on(scores, is_positive)
-
-
-def _known_origin(boundary: Boundary) -> Origin:
-    """Return where the scores that chose a boundary came from; held-out ones if not known."""
-    rows = boundary.chosen_on
-    return "held-out" if rows is None or rows.origin == "unknown" else rows.origin
+    return threshold._find_origin(scores, is_positive)
 
 
 def state_choice(found: Certificate, is_by_rows: bool = True) -> Certificate:

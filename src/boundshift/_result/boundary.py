@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from boundshift._result.changes import describe_changes
 from boundshift._result.records import Metadata, Record, require, require_counts
-from boundshift._result.rows import ChoosingRows, given_values, row_counts
+from boundshift._result.rows import ChoosingRows, Origin, given_values, row_counts
 from boundshift._result.sql import label_expression
 from boundshift._scores import ScoreSample
 from boundshift._status import QUIET, Status
@@ -79,6 +79,9 @@ class Boundary(Record):
         Hashes and deciles of the scores that decided, by which :func:`~boundshift.certify` and
         others recognise these rows and the scale. None if not known. Boundaries are compared
         without it.
+    trained_on : ChoosingRows or None, default=None
+        The same of the scores that a classifier's model gives the rows that it was trained on,
+        unless they chose the boundary.
     metadata : Metadata
         What :meth:`with_metadata` has noted, such as the model and its version.
 
@@ -107,6 +110,7 @@ class Boundary(Record):
     remarks: tuple[Status, ...] = ()
     by_row: bool = False
     chosen_on: ChoosingRows | None = field(default=None, compare=False)
+    trained_on: ChoosingRows | None = field(default=None, compare=False)
     metadata: Metadata = field(default_factory=Metadata, hash=False)
 
     _format: ClassVar[str] = "boundshift.boundary"
@@ -299,14 +303,22 @@ class Boundary(Record):
         """Whether the negative label was given; else it stands for all that is not positive."""
         return self.n_samples[0] > 0 or isinstance(self.labels[1], bool | np.bool_)
 
-    def _was_chosen_on(self, scores: FloatArray, is_positive: BoolArray) -> bool:
-        """Return whether some of these labelled rows chose the boundary."""
+    def _find_origin(self, scores: FloatArray, is_positive: BoolArray) -> Origin | None:
+        """Return where labelled scores come from if some of these rows chose the boundary.
+
+        "training" if the model was trained on some of them; None if the boundary knows none.
+        """
+        if self.trained_on is not None and self.trained_on.include(scores, is_positive):
+            return "training"
         rows = self.chosen_on
         if rows is None:
-            return False
+            return None
         if rows.has_hashes:
-            return rows.include(scores, is_positive)
-        return rows.have_summary_of(ScoreSample.from_rows(is_positive, scores, self.labels))
+            is_known = rows.include(scores, is_positive)
+        else:
+            sample = ScoreSample.from_rows(is_positive, scores, self.labels)
+            is_known = rows.have_summary_of(sample)
+        return rows.origin if is_known else None
 
     def check_scale(self, y_score: ArrayLike) -> None:
         """Raise unless scores are on the scale of those that chose the boundary.

@@ -23,6 +23,8 @@ from boundshift.exceptions import InvalidInputError
 
 Hashes = NDArray[np.uint32]
 
+Origin = Literal["held-out", "out-of-fold", "training"]
+
 _MOST_KEPT = 128  # distinct scores of a class
 _ALL = 1 << 32  # every hash is below it
 # Probability with which fresh rows may be taken for rows that chose the boundary.
@@ -53,15 +55,15 @@ class ChoosingRows:
         the hash of a score that three rows have. Empty if the scores were read in passes.
     below : tuple of int
         Every score whose hash is below this number is among the hashes.
-    origin : {"unknown", "held-out", "out-of-fold", "training"}, default="unknown"
-        Where the scores came from, if a classifier chose the boundary.
+    origin : {"held-out", "out-of-fold", "training"}, default="held-out"
+        Where the scores came from, as far as is known.
     """
 
     n_rows: tuple[int, int]
     deciles: tuple[tuple[float, ...], tuple[float, ...]]
     hashes: tuple[str, str] = ("", "")
     below: tuple[int, int] = (0, 0)
-    origin: Literal["unknown", "held-out", "out-of-fold", "training"] = "unknown"
+    origin: Origin = "held-out"
 
     def __post_init__(self) -> None:
         if not all(n >= 0 for n in self.n_rows) or not all(0 <= n <= _ALL for n in self.below):

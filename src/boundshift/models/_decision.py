@@ -19,10 +19,11 @@ from boundshift._multiclass import (
     search_biases,
 )
 from boundshift._result.boundary import Boundary, restate
+from boundshift._result.rows import ChoosingRows
 from boundshift._scores import Scale, ScoreSample
 from boundshift._sklearn_internals import take_rows
 from boundshift._status import QUIET, Status
-from boundshift._typing import BoolArray, FloatArray, IndexArray, Label, Rows
+from boundshift._typing import BoolArray, FloatArray, IndexArray, Label, LabelArray, Rows
 from boundshift._validation import order_labels
 from boundshift.curves import Empirical, ErrorCurve
 from boundshift.curves._base import ConfidenceCurve
@@ -46,6 +47,8 @@ _CONFIDENCE = 0.95
 # Rows on which the model's own threshold is verified, and differences that are rounding.
 _TRIED = 200
 _ROUNDING = 1e-6
+# Training rows whose scores are summarised at most.
+_MOST_REMEMBERED = 10_000
 
 _GROUPED = (
     "Rows of one group resemble each other, and these bounds count rows, so they are no guarantee; "
@@ -224,6 +227,28 @@ def find_own_threshold(
     predicted = np.asarray(model.predict(rows)).ravel() == positive
     differs = (predicted != (scores > own)) & (np.abs(scores - own) > _ROUNDING)
     return None if differs.any() else own
+
+
+def remember_training(
+    deployed: Deployed, deciding: DecidingRows, X: Rows, y: LabelArray, boundary: Boundary
+) -> Boundary:
+    """Return the boundary with a summary of the scores that training rows get from their model."""
+    hold_out = deciding.hold_out
+    rows = hold_out.train if isinstance(hold_out, HoldOut) else deciding.rows
+    if len(rows) > _MOST_REMEMBERED:
+        rows = np.sort(np.random.default_rng(0).choice(rows, _MOST_REMEMBERED, replace=False))
+    positive = boundary.labels[1]
+    scores = positive_scores(
+        deployed.estimator,
+        deployed.response,
+        take_rows(X, rows),
+        deciding.classes,
+        deciding.classes.tolist().index(positive),
+        boundary.scale == "probability",
+    )
+    sample = ScoreSample.from_rows(y[rows] == positive, scores, boundary.labels)
+    trained_on = replace(ChoosingRows.of(sample), origin="training")
+    return replace(boundary, trained_on=trained_on)
 
 
 def _certify_deciding(
