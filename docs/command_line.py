@@ -17,7 +17,26 @@ def as_markdown() -> str:
     from boundshift._app import app
 
     group: Any = typer.main.get_command(app)
-    return "\n".join(_command(name, group.commands[name]) for name in sorted(group.commands))
+    commands = [_command(name, group.commands[name]) for name in sorted(group.commands)]
+    return "\n".join([*commands, _fields()])
+
+
+def _fields() -> str:
+    """Return the fields of the JSON of every command."""
+    from boundshift._app.schema import RECORDS, SCHEMA
+
+    lines = ["## Fields of the JSON", ""]
+    for command, fields in SCHEMA.items():
+        if command in RECORDS:
+            record = f"the fields of a [`{RECORDS[command]}`](../reference/file_formats.md)"
+            lines += [f"`{command} --json` prints {record}{', and:' if fields else '.'}", ""]
+        else:
+            lines += [f"`{command} --json` prints:", ""]
+        if fields:
+            lines += ["| field | content |", "|---|---|"]
+            lines += [f"| `{name}` | {content} |" for name, content in fields.items()]
+            lines.append("")
+    return "\n".join(lines)
 
 
 def _command(name: str, command: Any) -> str:

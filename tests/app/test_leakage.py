@@ -1,5 +1,7 @@
 """Columns that give the target away, each by a pattern of its own, and columns that do not."""
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -69,6 +71,25 @@ def test_the_limit_is_an_area_under_the_curve_of_scikit_learn():
             assert f"{100 * area:.1f} of 100" in suspects(values)[0].evidence
     assert all(is_suspect == (area > MOST_AREA) for area, is_suspect in said.items())
     assert set(said.values()) == {True, False}
+
+
+def test_fit_names_a_leak_first_on_terminal_and_page(run, tmp_path):
+    frame = pd.DataFrame({"age": NOISE, "paid": AMOUNT, "claim": IS_POSITIVE.astype(int)})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    asked = ("fit", "t.csv", "--target", "claim", "--model", "logistic", "--out")
+    shown = run(*asked, "leaking", code=3).stdout
+    evidence = "in exactly the rows with claim = 1"
+    assert shown.index(evidence) < shown.index("method")
+    assert "Check these columns first: paid." in shown
+    page = (tmp_path / "leaking" / "report.html").read_text(encoding="utf-8")
+    assert page.index("Check these columns first") < page.index("<main>")
+    assert evidence in page
+    assert page.index("Which columns matter") < page.index('<th scope="row">paid</th><td>0.')
+    accepted = run(*asked, "accepted", "--keep-suspects")
+    assert "Check these columns first" not in accepted.stdout
+    found = json.loads(run(*asked, "dropped", "--drop", "paid", "--json").stdout)
+    assert found["suspects"] == []
+    assert [each["column"] for each in found["importance"]] == ["age"]
 
 
 def test_columns_without_information_are_seldom_suspected():

@@ -161,9 +161,10 @@ def test_no_two_statements_contradict_each_other(pages, name):
 def test_a_column_that_gives_the_answer_away_is_never_praised(pages):
     facts, _, shown = pages["leaking"]
     assert facts["judgement"]["advice"] == "check"
-    assert "too good to be taken on trust" in shown
+    assert "'claim_amount' is at least" in shown
+    assert "Check these columns first: claim_amount." in shown
     assert "Use it:" not in shown
-    assert facts["diagnosis"]["level"] == "caution"
+    assert facts["diagnosis"]["level"] == "bad"
 
 
 @pytest.mark.parametrize("name", ["perfect", "unknown"])

@@ -15,13 +15,16 @@ from decimal import Decimal
 from enum import Enum
 from itertools import pairwise
 from numbers import Real
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from boundshift._app.tables import with_gaps
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._read import check_names
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 _BLANKS = str.maketrans(dict.fromkeys(" \u00a0\u202f", " ") | {"\u2212": "-"})
 _SIGNS = re.compile(r"%|[€$£¥₹₽₩]|\b(?:USD|EUR|GBP|CHF|JPY|CNY|INR|kr)\b")
@@ -116,7 +119,7 @@ class Spelling:
             text = text.replace(self.thousands, "").replace(self.decimal, ".")
         return float(text) if _PLAIN.fullmatch(text) else None
 
-    def read(self, value: Any) -> Any:
+    def read(self, value: Any) -> float | str | None:
         """Return what a cell means, None if it has another spelling."""
         if self.kind == "truth":
             return _TRUTHS.get(str(value).strip().casefold())
@@ -138,7 +141,7 @@ _TRUTH = Spelling("truth")
 _WORDS = Spelling("word")
 
 
-def find_spelling(given: Any, *, codes: bool = True) -> tuple[Spelling, str]:
+def find_spelling(given: pd.Series, *, codes: bool = True) -> tuple[Spelling, str]:
     """Return how a column without gaps is spelled, and in words why it is read so.
 
     With `codes`, whole numbers with leading zeros are codes, as 007 and the postcode 01067 are.
@@ -168,7 +171,9 @@ def find_spelling(given: Any, *, codes: bool = True) -> tuple[Spelling, str]:
     return _WORDS, "words"
 
 
-def read_cells(column: Any, spelling: Spelling, name: str, where: str = "the table") -> Any:
+def read_cells(
+    column: pd.Series, spelling: Spelling, name: str, where: str = "the table"
+) -> pd.Series:
     """Return a column as floats, or as words; a missing value is NaN.
 
     A cell of another spelling is refused; `name` and `where` are what the error calls column and
@@ -194,7 +199,7 @@ def read_cells(column: Any, spelling: Spelling, name: str, where: str = "the tab
     return column.map(meant).astype(np.float64 if is_number else object)
 
 
-def _without_gap_words(column: Any) -> Any:
+def _without_gap_words(column: pd.Series) -> pd.Series:
     """Return a column of numbers without the words that stand for a missing one."""
     if column.dtype != object:
         return column
@@ -202,11 +207,11 @@ def _without_gap_words(column: Any) -> Any:
     return column.where(~is_gap.astype(bool), np.nan)
 
 
-def _is_nested(value: Any) -> bool:
+def _is_nested(value: object) -> bool:
     return isinstance(value, list | dict | tuple | set) or getattr(value, "ndim", 0) > 0
 
 
-def holds_dates(given: Any) -> bool:
+def holds_dates(given: pd.Series) -> bool:
     """Return whether all values are dates or times, as objects or as text."""
     dates = datetime.date | datetime.time | datetime.timedelta
     return all(
@@ -270,7 +275,9 @@ class Columns(dict[str, Column]):
         return said + [(name, "left out", why.value) for name, why in self.left_out.items()]
 
 
-def choose_columns(frame: Any, target: str, roles: Mapping[str, str] | None = None) -> Columns:
+def choose_columns(
+    frame: pd.DataFrame, target: str, roles: Mapping[str, str] | None = None
+) -> Columns:
     """Sort a table's columns into numbers, categories and what a model cannot learn from.
 
     Left out are dates, columns that never vary or are empty, and columns that identify rows:
@@ -300,8 +307,8 @@ def choose_columns(frame: Any, target: str, roles: Mapping[str, str] | None = No
     return columns
 
 
-def _understand(cells: Any, labelled: Any, name: str, role: str | None) -> Column:
-    """Return what is made of a column."""
+def _understand(cells: pd.Series, labelled: pd.Series, name: str, role: str | None) -> Column:
+    """Return what is made of a column, by its role or else by its cells."""
     if role in ("--drop", "--id", "--cluster"):
         return Column(reason=Reason(f"{role} says so"))
     given = cells[labelled].dropna()
@@ -318,6 +325,11 @@ def _understand(cells: Any, labelled: Any, name: str, role: str | None) -> Colum
     if role == "--numeric":
         spelling, why = find_spelling(given, codes=False)
         return Column(spelling if spelling.kind == "number" else _NUMBER, f"{why}; --numeric")
+    return _understand_cells(cells, given, name)
+
+
+def _understand_cells(cells: pd.Series, given: pd.Series, name: str) -> Column:
+    """Return what is made of a column; `given` are its labelled cells without gaps."""
     if holds_dates(given):
         return Column(reason=Reason.DATES)
     distinct = given.nunique()
@@ -341,12 +353,12 @@ def _understand(cells: Any, labelled: Any, name: str, role: str | None) -> Colum
     return _category(given, spelling, why)
 
 
-def _category(given: Any, spelling: Spelling, why: str) -> Column:
+def _category(given: pd.Series, spelling: Spelling, why: str) -> Column:
     seen = tuple(sorted(set(read_cells(given, spelling, ""))))
     return Column(spelling, why, seen=seen if len(seen) <= _MOST_SEEN else ())
 
 
-def _counts(numbers: Any, name: str) -> bool:
+def _counts(numbers: pd.Series, name: str) -> bool:
     """Return whether whole numbers differ, nearly all, and are called ids or count the rows."""
     if _marks_rows(name) and numbers.nunique() > (1 - SHARED) * len(numbers):
         return True
@@ -355,7 +367,7 @@ def _counts(numbers: Any, name: str) -> bool:
     return len(steps) == 1 and (steps[0] == 1 or (steps[0] > 0 and len(numbers) > _FEW_ROWS))
 
 
-def find_cluster(frame: Any, columns: Columns) -> tuple[str | None, bool]:
+def find_cluster(frame: pd.DataFrame, columns: Columns) -> tuple[str | None, bool]:
     """Return the column of ids that repeat, None if there is none, and whether its name says so.
 
     Of several it is the coarsest of a person or case; a person's id counts even if a user drops
@@ -380,7 +392,7 @@ def find_cluster(frame: Any, columns: Columns) -> tuple[str | None, bool]:
     return best, best is not None and ranks[best][0] > 0
 
 
-def share_ids(given: Any) -> bool:
+def share_ids(given: pd.Series) -> bool:
     """Return whether a sizeable share of rows shares its id with another row."""
     sizes = given.value_counts()
     return bool(sizes[sizes > 1].sum() >= SHARED * len(given))
@@ -429,7 +441,7 @@ def _is_name(name: str) -> bool:
     return is_named or last in _NAMES
 
 
-def as_features(frame: Any, columns: Columns, where: str = "the table") -> Any:
+def as_features(frame: pd.DataFrame, columns: Columns, where: str = "the table") -> pd.DataFrame:
     """Return the columns to learn from: numbers as floats, categories as text."""
     import pandas as pd
 

@@ -17,6 +17,7 @@ import numpy as np
 from boundshift._app.cli import check_new
 from boundshift._app.columns import Column, Columns, Reason, Spelling, as_features
 from boundshift._app.fit import FittedTable
+from boundshift._app.importance import measure_title
 from boundshift._app.tables import read_frame
 from boundshift._classifier import BoundShiftClassifier
 from boundshift._guarantees.zone import Zone
@@ -217,6 +218,14 @@ def report_facts(
         top=f"{predict} --top {{top}}",
     )
     note = f"{facts['verdict']['note']} {' '.join(fitted.remarks)}".strip()
+    facts["importance_of"] = measure_title(fitted.boundary.rule)
+    if suspicions:
+        facts["diagnosis"] |= {
+            "answer": "Check these columns first",
+            "level": "bad",
+            "next": f"Check these columns first: {', '.join(suspicions)}. If one is known only "
+            "after the outcome, fit again with --drop; if not, with --keep-suspects.",
+        }
     return facts | {"verdict": facts["verdict"] | {"note": note}}
 
 

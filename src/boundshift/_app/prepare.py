@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from boundshift._app.columns import Columns, Spelling, as_features, choose_columns, find_cluster
 from boundshift._app.leakage import Suspect, find_suspects
-from boundshift._app.tables import drop_labels, positive_note, read_target, with_gaps
+from boundshift._app.tables import Labels, drop_labels, positive_note, read_target, with_gaps
 from boundshift._typing import IntArray
 from boundshift.exceptions import InvalidInputError
 from boundshift.report._evidence import check_levels
@@ -30,7 +30,7 @@ class PreparedTable:
 
     X: pd.DataFrame
     y: IntArray  # 1 is the positive class
-    labels: tuple[Any, Any]
+    labels: Labels
     target: str
     columns: Columns
     groups: dict[str, NDArray[Any]]  # columns by which a report divides the rows

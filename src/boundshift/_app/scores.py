@@ -16,7 +16,13 @@ from numpy.typing import NDArray
 
 from boundshift._app.cli import Show
 from boundshift._app.columns import SHARED, rank_id
-from boundshift._app.tables import label_values, order_classes, read_arrow, warn_of_unlabelled
+from boundshift._app.tables import (
+    Labels,
+    label_values,
+    order_classes,
+    read_arrow,
+    warn_of_unlabelled,
+)
 from boundshift._boundary import decide, decide_by_cluster, decide_by_row
 from boundshift._guarantees.certificate import Certificate, CertificateStatus, Origin
 from boundshift._guarantees.certify import certify, certify_boundary
@@ -66,7 +72,7 @@ class ScoreRows(NamedTuple):
         """Return the rows by class and score, as a sample orders them."""
         return self.of(np.lexsort((self.scores, self.is_positive)))
 
-    def sample(self, labels: tuple[Any, Any]) -> ScoreSample:
+    def sample(self, labels: Labels) -> ScoreSample:
         return ScoreSample.from_rows(self.is_positive, self.scores, labels)
 
 
@@ -90,7 +96,7 @@ class ScoreTable:
     cluster: str | None = None
     reading: Reading = AS_IT_IS
     progress: Show = lambda what, done, total: None
-    labels: tuple[Any, Any] = field(init=False)
+    labels: Labels = field(init=False)
     doubt: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
@@ -419,7 +425,7 @@ def split_scores(
 def set_apart(
     is_positive: BoolArray,
     share: float,
-    labels: tuple[Any, Any],
+    labels: Labels,
     clusters: NDArray[Any] | None = None,
 ) -> BoolArray:
     """Return which rows are test rows: that share of each class, or of the ids."""

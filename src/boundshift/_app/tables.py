@@ -10,7 +10,7 @@ import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -29,6 +29,14 @@ from boundshift.streaming._tables import (
     read_batches,
     readable,
 )
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Label: TypeAlias = Any
+"""Of a class: a text, a number or a truth value."""
+Labels = tuple[Label, Label]
+"""Of the negative and of the positive class."""
 
 _ENDINGS = (".csv", ".tsv", ".parquet")
 _TRUTH = {"false": False, "true": True}
@@ -56,7 +64,7 @@ def read_frame(
     columns: Sequence[str] | None = None,
     optional: Sequence[str] = (),
     reading: Reading = AS_IT_IS,
-) -> Any:
+) -> pd.DataFrame:
     """Return a table as it is written: cells of text files as text, others in their own types.
 
     `columns` are read, None for all; before them those of `optional` that the table has.
@@ -80,7 +88,7 @@ def read_frame(
     return frame
 
 
-def _read_bytes(cells: Iterable[Any]) -> dict[str, str]:
+def _read_bytes(cells: Iterable[object]) -> dict[str, str]:
     """Return what texts such as b'sick' mean, with a note; nothing unless all are written so."""
     meant: dict[str, str] = {}
     for cell in cells:
@@ -104,7 +112,7 @@ def check_writable(path: Path) -> None:
         )
 
 
-def write_frame(frame: Any, path: Path, *, new: bool = False) -> None:
+def write_frame(frame: pd.DataFrame, path: Path, *, new: bool = False) -> None:
     """Write a pandas DataFrame in the format that the file's name says; "-" is standard output.
 
     With `new`, a file that is there is an error.
@@ -121,7 +129,7 @@ def write_frame(frame: Any, path: Path, *, new: bool = False) -> None:
         write_whole(path, text, new=new)
 
 
-def with_gaps(column: Any) -> Any:
+def with_gaps(column: pd.Series) -> pd.Series:
     """Return a column with its words for a missing value as missing, and bytes as text."""
     if column.dtype.kind != "O":
         return column
@@ -137,7 +145,7 @@ def with_gaps(column: Any) -> Any:
 # --- Labels ---------------------------------------------------------------------------------------
 
 
-def label_values(texts: Sequence[str]) -> list[Any]:
+def label_values(texts: Sequence[str]) -> list[Label]:
     """Return labels read as text as the numbers or booleans they are, if they all are."""
     meant = _read_bytes(texts)
     texts = [meant.get(text, text) for text in texts]
@@ -168,20 +176,20 @@ def _merge_spellings(texts: Sequence[str]) -> list[str]:
 
 
 def order_classes(
-    values: Sequence[Any],
+    values: Sequence[Label],
     counts: Sequence[int],
     positive: str | None,
     column: str,
     *,
     symmetric: bool = True,
-) -> tuple[Any, Any]:
+) -> Labels:
     """Return the two labels of a column (negative, positive).
 
     `values` and `counts` are the labels and their numbers of rows. `positive` is the positive label
     as text; None takes the greater of 0 and 1, -1 and 1, false and true, and else the rarer one. If
     the rule is not `symmetric`, one of two equally frequent words must be named.
     """
-    totals: Counter[Any] = Counter()
+    totals: Counter[Label] = Counter()
     for value, count in zip(values, counts, strict=True):
         totals[value] += count
     if 2 < len(totals) <= _MOST_LABELS and positive is not None:
@@ -210,7 +218,7 @@ def order_classes(
     return low, high
 
 
-def match_label(text: str, labels: Iterable[Any], column: str) -> Any:
+def match_label(text: str, labels: Iterable[Label], column: str) -> Label:
     """Return the label that is written so: exactly, in another case, or as an equal number."""
     labels = list(labels)
     for spelled in (str, lambda label: str(label).casefold(), _as_number):
@@ -223,16 +231,14 @@ def match_label(text: str, labels: Iterable[Any], column: str) -> Any:
     )
 
 
-def _as_number(label: Any) -> float:
+def _as_number(label: Label) -> float:
     try:
         return float(label)
     except (TypeError, ValueError):
         return math.nan
 
 
-def positive_note(
-    positive: str | None, labels: tuple[Any, Any], n_samples: tuple[int, int]
-) -> list[str]:
+def positive_note(positive: str | None, labels: Labels, n_samples: tuple[int, int]) -> list[str]:
     """Return the note on a positive class that neither the user nor its name chose."""
     if positive is not None or are_signs(labels):
         return []
@@ -253,7 +259,9 @@ def warn_of_unlabelled(n: int, column: str) -> None:
     )
 
 
-def drop_labels(frame: Any, target: str, ignore: Sequence[str]) -> tuple[Any, list[str]]:
+def drop_labels(
+    frame: pd.DataFrame, target: str, ignore: Sequence[str]
+) -> tuple[pd.DataFrame, list[str]]:
     """Return a table without the rows of some labels, and how many those were."""
     notes = []
     for text in ignore:
@@ -267,8 +275,8 @@ def drop_labels(frame: Any, target: str, ignore: Sequence[str]) -> tuple[Any, li
 
 
 def read_target(
-    frame: Any, target: str, positive: str | None = None, *, symmetric: bool = True
-) -> tuple[Any, IntArray, tuple[Any, Any], tuple[str, ...]]:
+    frame: pd.DataFrame, target: str, positive: str | None = None, *, symmetric: bool = True
+) -> tuple[pd.DataFrame, IntArray, Labels, tuple[str, ...]]:
     """Return the rows that have a label, their class as 0 or 1, the labels, and those of the rest.
 
     Of more than two labels, all but the positive one are one class, the rest.
@@ -292,7 +300,7 @@ def read_target(
     return frame[kept], y, ordered, rest if len(rest) > 1 else ()
 
 
-def _read_labels(cells: Any) -> Any:
+def _read_labels(cells: pd.Series) -> pd.Series:
     """Return a column's labels as Python values; text as the numbers that it spells."""
     import pandas as pd
 

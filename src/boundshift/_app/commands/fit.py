@@ -130,8 +130,8 @@ def fit(
     else:
         print_notes(fitted.remarks)
         _print_fitted(fitted, facts, written)
-    is_certified = fitted.certificate.certified
-    exit_unless(is_certified and is_goal_met(facts) and not prepared.suspects)
+    is_met = is_goal_met(facts, is_guaranteed=fitted.boundary.guaranteed is True)
+    exit_unless(is_met and fitted.certificate.certified and not prepared.suspects)
 
 
 def _print_prepared(prepared: PreparedTable) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from boundshift._app import options as opt
 from boundshift._app.cli import (
@@ -78,14 +80,7 @@ def report(
 
         check_output(out, force, file, test)
         has_ids = cluster not in (None, "none")
-        if test is not None and test_share is not None:
-            raise InvalidInputError("--test must go without --test-share. Leave one of them out.")
-        if has_ids and test is None and test_share is None:
-            raise InvalidInputError(
-                "--cluster must go with --test or --test-share, got it alone: rows of one id may "
-                "be alike, so the rows that choose the threshold cannot test it. Add "
-                "--test-share 0.5."
-            )
+        _check_test(test, test_share, has_ids=has_ids)
         by_curve, by_rule = pick(Goal, given).claims()
         open_scores = partial(
             ScoreTable,
@@ -122,21 +117,37 @@ def report(
         Report(facts).save(out, overwrite=force)
     print_notes(positive_note(positive, table.labels, table.rows.sample(table.labels).n_samples))
     if as_json:
-        print_json(
-            {
-                "file": str(out),
-                "labels": facts["labels"],
-                "n_samples": facts["n"],
-                "threshold": boundary.threshold,
-                "goal": facts["goal"] and facts["goal"]["sentence"],
-                "goal_state": facts["goal"] and facts["goal"]["state"],
-                "verdict": facts["verdict"]["sentence"],
-                "advice": facts["diagnosis"]["next"],
-                "certificate": facts["certificate"],
-            }
-        )
+        print_json(_as_json(facts, out))
     else:
         print_sentences(facts)
         print_line(facts["verdict"]["note"])
         print_line(out)
-    exit_unless(is_goal_met(facts) and facts["certificate"]["status"] == "certified")
+    is_met = is_goal_met(facts, is_guaranteed=boundary.guaranteed is True)
+    exit_unless(is_met and facts["certificate"]["status"] == "certified")
+
+
+def _check_test(test: Path | None, test_share: float | None, *, has_ids: bool) -> None:
+    """Raise if both kinds of test are given, or none where rows of one id may be alike."""
+    if test is not None and test_share is not None:
+        raise InvalidInputError("--test must go without --test-share. Leave one of them out.")
+    if has_ids and test is None and test_share is None:
+        raise InvalidInputError(
+            "--cluster must go with --test or --test-share, got it alone: rows of one id may be "
+            "alike, so the rows that choose the threshold cannot test it. Add --test-share 0.5."
+        )
+
+
+def _as_json(facts: Mapping[str, Any], out: Path) -> dict[str, object]:
+    """Return what `SCHEMA` lists of a report."""
+    goal = facts["goal"]
+    return {
+        "file": str(out),
+        "labels": facts["labels"],
+        "n_samples": facts["n"],
+        "threshold": facts["boundary"]["threshold"],
+        "goal": goal and goal["sentence"],
+        "goal_state": goal and goal["state"],
+        "verdict": facts["verdict"]["sentence"],
+        "advice": facts["diagnosis"]["next"],
+        "certificate": facts["certificate"],
+    }
