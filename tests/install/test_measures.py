@@ -2,11 +2,11 @@
 
 from tests.install.measures import ROOT, long_functions, measure
 
-MOST_TOKENS = 188_600
-MOST_TOKENS_IN_TESTS = 220_300
+MOST_TOKENS = 189_800
+MOST_TOKENS_IN_TESTS = 221_000
 MOST_PARALLEL_PER_1000_LINES = 3.0
 MOST_ANY = 475
-MOST_LONG_FUNCTIONS = 9
+MOST_LONG_FUNCTIONS = 5
 
 
 def test_the_package_stays_readable():

@@ -190,7 +190,7 @@ def _as_json(fitted: FittedTable, facts: Facts, written: list[Path]) -> dict[str
         "threshold": fitted.boundary.threshold,
         "goal": None if facts["goal"] is None else facts["goal"]["sentence"],
         "goal_state": None if facts["goal"] is None else facts["goal"]["state"],
-        "verdict": facts["verdict"]["sentence"],
+        "verdict": " ".join(facts["verdict"]["sentences"]),
         "advice": facts["diagnosis"]["next"],
         "certificate": fitted.certificate.to_dict(),
         "comparison": fitted.comparison,

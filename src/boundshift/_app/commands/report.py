@@ -147,7 +147,7 @@ def _as_json(facts: Mapping[str, Any], out: Path) -> dict[str, object]:
         "threshold": facts["boundary"]["threshold"],
         "goal": goal and goal["sentence"],
         "goal_state": goal and goal["state"],
-        "verdict": facts["verdict"]["sentence"],
+        "verdict": " ".join(facts["verdict"]["sentences"]),
         "advice": facts["diagnosis"]["next"],
         "certificate": facts["certificate"],
     }
