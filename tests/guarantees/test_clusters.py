@@ -48,7 +48,7 @@ def draw_clusters(rng, n, size, rate, correlation):
 )
 def test_the_bound_of_clusters_holds(n, size, rate, correlation):
     rng = np.random.default_rng(0)
-    runs = 300
+    runs = 120
     broken = 0
     naive = 0
     ids = np.repeat(np.arange(n), size)

@@ -196,18 +196,69 @@ class TestAlarmTexts:
         assert (monitor.alarm.since_row, monitor.alarm.error) == (12, 1.0)
 
 
-class TestCertificatesThatCannotBeWatched:
-    y = np.repeat([0, 1], [300, 300])
-    s = np.repeat([0.1, 0.9, 0.2], [300, 280, 20])
+class TestRowsDrawnWithProbabilities:
+    def test_the_evidence_is_that_of_smaller_bets(self):
+        monitor = Monitor(CERTIFICATE)
+        monitor.update([1] * 3, [0.1, 0.9, 0.1], probability=[0.5, 1, 0.2], least_probability=0.2)
+        bound = CERTIFICATE.error_bounds[1]
+        odds = np.array(ODDS_RATIOS)
+        q_less_bound = odds * bound / (1 - bound + odds * bound) - bound
+        factors = [
+            1 + weight * q_less_bound * (x - bound) / (bound * (1 - bound))
+            for x, weight in ((1, 0.4), (0, 0.2), (1, 1.0))
+        ]
+        cash = 1 / (1 + math.log(2))
+        expected = cash + (1 - cash) * np.mean(np.prod(factors, axis=0))
+        assert monitor.e_values[1] == pytest.approx(expected)
+        assert monitor.errors[1] == pytest.approx(1.4 / 1.6)
+        assert monitor.error_intervals[1] is None
+        assert Monitor.from_json(monitor.to_json()) == monitor
+
+    @pytest.mark.parametrize("as_pair", [True, False])
+    def test_false_alarms_are_rare_where_a_plain_count_raises_them(self, as_pair):
+        """Misses are drawn always, hits in a fifth of the cases; the stream errs at the bound."""
+        bound = CERTIFICATE.error_bounds[1]
+        alarms = {"drawn": 0, "plain": 0, "worse": 0}
+        rng = np.random.default_rng(1)
+        for _ in range(40):
+            for name in alarms:
+                rate = 2 * bound if name == "worse" else bound
+                missed = rng.random(3000) < rate
+                p = np.where(missed, 1.0, 0.2)
+                chosen = rng.random(3000) < p
+                design = {"probability": (1.0, 0.2)}
+                if not as_pair:
+                    design = {"probability": p[chosen], "least_probability": 0.2}
+                if name == "plain":
+                    design = {}
+                rows = np.ones(chosen.sum()), np.where(missed, 0.1, 0.9)[chosen]
+                when = np.flatnonzero(chosen) // 100
+                alarms[name] += Monitor(CERTIFICATE).update(*rows, when, **design).alarm is not None
+        assert alarms["drawn"] <= 3
+        assert alarms["plain"] == alarms["worse"] == 40
 
     @pytest.mark.parametrize(
-        "drawn",
-        [{"probability": (0.5, 1.0)}, {"probability": [0.5] * 600, "least_probability": 0.5}],
+        ("design", "words"),
+        [
+            ({}, "must be given with a certificate that was made with it"),
+            ({"least_probability": 0.5}, "`probability` must be given with `least"),
+            ({"probability": [0.4], "least_probability": 0.5}, "from `least_probability`"),
+            ({"probability": [0.5]}, "must be given with `probability`"),
+        ],
     )
-    def test_rows_drawn_with_probabilities_are_refused(self, drawn):
-        certificate = certify(self.y, self.s, 0.5, **drawn)
-        with pytest.raises(InvalidInputError, match="made with `probability`"):
-            Monitor(certificate)
+    @pytest.mark.parametrize(
+        "drawn", [{"probability": (0.5, 1.0)}, {"probability": [0.5] * 4, "least_probability": 0.5}]
+    )
+    def test_probabilities_are_checked(self, drawn, design, words):
+        monitor = Monitor(certify([0, 1, 0, 1], [0.1, 0.9, 0.1, 0.2], 0.5, **drawn))
+        with pytest.raises(InvalidInputError, match=words):
+            monitor.update([0], [0.2], **design)
+        assert monitor.rows == 0
+
+
+class TestClusters:
+    y = np.repeat([0, 1], [300, 300])
+    s = np.repeat([0.1, 0.9, 0.2], [300, 280, 20])
 
     def test_clusters_are_refused_with_a_certificate_of_rows(self):
         monitor = Monitor(certify(self.y, self.s, 0.5))
@@ -219,6 +270,8 @@ class TestCertificatesThatCannotBeWatched:
         monitor = Monitor(certify(self.y, self.s, 0.5, cluster=np.repeat(np.arange(60), 10)))
         with pytest.raises(InvalidInputError, match="`cluster` must be given"):
             monitor.update(self.y, self.s)
+        with pytest.raises(InvalidInputError, match="must go without `cluster`"):
+            monitor.update(self.y, self.s, cluster=self.y, probability=(0.5, 1.0))
 
 
 DAMAGES = [

@@ -29,8 +29,8 @@ class Point(NamedTuple):
 
     `row` and `when` are those of the batch's end, `first_row` and `first_when` those of the first
     row after the last point that was kept. `n_samples`, `wrong` and `log_e_value` are totals since
-    the first batch, and so are `n_clusters` and `cluster_errors`, the clusters and the sum of their
-    error rates. Without clusters these are the rows and the wrong ones again.
+    the first batch, and so are `weight` and `weighted_errors`. A row or a cluster weighs 1, and a
+    row drawn with some probability the least one divided by it. A cluster's error is its rate.
     """
 
     row: int
@@ -40,20 +40,20 @@ class Point(NamedTuple):
     log_e_value: float
     first_row: int
     first_when: When
-    n_clusters: int
-    cluster_errors: float
+    weight: float
+    weighted_errors: float
 
 
 class Batches(NamedTuple):
-    """Batches of one class, in their order: rows, wrong rows, clusters, their errors, and place.
+    """Batches of one class, in their order: rows, wrong rows, weights, their errors, and place.
 
     A batch has the rows from `first_row` to `row` of all classes, and the date `when`.
     """
 
     n_samples: IntArray
     wrong: IntArray
-    n_clusters: IntArray
-    cluster_errors: FloatArray
+    weight: FloatArray
+    weighted_errors: FloatArray
     first_row: IntArray
     row: IntArray
     when: list[When]
@@ -96,20 +96,26 @@ class Bet:
 
     @property
     def error(self) -> float:
-        """The observed error rate, averaged over clusters if there are any; NaN without rows."""
+        """The observed error rate, averaged by weight; NaN without rows."""
         if self.last is None:
             return math.nan
-        return self.last.cluster_errors / self.last.n_clusters
+        return self.last.weighted_errors / self.last.weight
 
     @property
     def log_e_value(self) -> float:
         """The logarithm of the evidence."""
         return self.last.log_e_value if self.last else 0.0
 
-    def extend(self, errors: NDArray[Any], first: IndexArray | None = None) -> FloatArray:
+    def extend(
+        self,
+        errors: FloatArray | BoolArray,
+        first: IndexArray | None = None,
+        weights: FloatArray | None = None,
+    ) -> FloatArray:
         """Add the errors of rows, or the error rates of clusters; return the log evidence by batch.
 
-        `first` has the place where each batch begins; None makes each row a batch.
+        `first` has the place where each batch begins; None makes each row a batch. Weights of at
+        most 1 make the bets smaller; None is 1 for each.
         """
         if first is None:
             first = np.arange(len(errors))
@@ -117,11 +123,10 @@ class Bet:
         self.steps += len(first)
         if not self.is_watched or not len(first):
             return np.zeros(len(first))
-        sizes = np.diff(first, append=len(errors))
-        # The likelihood ratio of a row is odds / base if wrong and 1 / base if right.
+        excess = (errors - self.bound) * (1.0 if weights is None else weights)
+        # With a weight of 1 the factor is odds / base if wrong and 1 / base if right.
         gains = [
-            np.add.reduceat(np.log1p(errors * (odds - 1)), first)
-            - sizes * math.log1p((odds - 1) * self.bound)
+            np.add.reduceat(np.log1p((odds - 1) * excess / (1 + (odds - 1) * self.bound)), first)
             for odds in ODDS_RATIOS
         ]
         log_ratios = np.cumsum(np.vstack([self.log_ratios, np.transpose(gains)]), axis=0)
@@ -156,10 +161,10 @@ class Bet:
         if self.last is not None and not (self.points and self.points[-1] == self.last):
             begins = self.last.first_row, self.last.first_when
         for i in sorted(wanted):
-            n_samples, wrong, n_clusters, cluster_errors = (total[i].item() for total in totals)
+            n_samples, wrong, weight, errors = (total[i].item() for total in totals)
             evidence = float(log_e_values[i])
             ends = int(batches.row[i]), batches.when[i]
-            point = Point(*ends, n_samples, wrong, evidence, *begins, n_clusters, cluster_errors)
+            point = Point(*ends, n_samples, wrong, evidence, *begins, weight, errors)
             if i == alarm:
                 self.alarm = point
             if is_kept[i]:
@@ -185,9 +190,9 @@ class Bet:
         before = [None, *kept]
         stretches = [*kept, alarm]
         counts = np.array([_counts(point) for point in before])
-        n_samples, wrong, n_clusters, cluster_errors = np.transpose(_counts(alarm) - counts)
-        error = cluster_errors / n_clusters
-        gain = n_clusters * (
+        n_samples, wrong, weight, errors = np.transpose(_counts(alarm) - counts)
+        error = errors / weight
+        gain = weight * (
             xlogy(error, error / self.bound) + xlogy(1 - error, (1 - error) / (1 - self.bound))
         )
         gain = np.where(error > self.bound, gain, -np.inf)
@@ -228,7 +233,7 @@ class Bet:
         path.sort(key=lambda point: point.row)
         is_last_at_end = self.last is None or path[-1][:4] == self.last[:4]
         totals = np.array([_counts(point) for point in path]).reshape(-1, 4)
-        n_samples, wrong, n_clusters, cluster_errors = np.transpose(totals)
+        n_samples, wrong, weight, errors = np.transpose(totals)
         rows = np.array([point.row for point in path])
         first_rows = np.array([point.first_row for point in path])
         log_e_values = np.array([point.log_e_value for point in path])
@@ -237,10 +242,10 @@ class Bet:
             and bool(path) == (self.last is not None)
             and np.isfinite(log_e_values).all()
             and np.all(np.diff(totals, axis=0) >= 0)
-            and np.array_equal(np.diff(n_clusters) > 0, np.diff(rows) > 0)
+            and np.array_equal(np.diff(weight) > 0, np.diff(rows) > 0)
             and np.all((wrong >= 0) & (wrong <= n_samples))
-            and np.all((n_clusters >= 1) & (n_clusters <= n_samples))
-            and np.all((cluster_errors >= 0) & (cluster_errors <= n_clusters * (1 + _ROUNDING)))
+            and np.all((weight > 0) & (weight <= n_samples * (1 + _ROUNDING)))
+            and np.all((errors >= 0) & (errors <= weight * (1 + _ROUNDING)))
             and np.all((first_rows >= 1) & (first_rows <= rows) & (rows <= n_rows))
         )
 
@@ -278,18 +283,18 @@ def _continues_date(before: Point | None, stretch: Point) -> bool:
 
 
 def _counts(point: Point | None) -> FloatArray:
-    """Return rows, wrong rows, clusters and cluster errors by a point; zeros before the first."""
+    """Return rows, wrong rows, weight and weighted errors by a point; zeros before the first."""
     if point is None:
         return np.zeros(4)
-    return np.array([point.n_samples, point.wrong, point.n_clusters, point.cluster_errors])
+    return np.array([point.n_samples, point.wrong, point.weight, point.weighted_errors])
 
 
 def _running_totals(batches: Batches, last: Point | None) -> tuple[NDArray[Any], ...]:
-    """Return the totals after each batch of rows, wrong rows, clusters and cluster errors."""
+    """Return the totals after each batch of rows, wrong rows, weights and weighted errors."""
     before = _counts(last)
     return (
         int(before[0]) + np.cumsum(batches.n_samples),
         int(before[1]) + np.cumsum(batches.wrong),
-        int(before[2]) + np.cumsum(batches.n_clusters),
-        before[3] + np.cumsum(batches.cluster_errors),
+        before[2] + np.cumsum(batches.weight),
+        before[3] + np.cumsum(batches.weighted_errors),
     )

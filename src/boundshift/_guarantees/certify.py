@@ -189,7 +189,7 @@ def certify(
         found = _certify_sides(found, negative, positive)
         probability = np.where(is_flagged, positive, negative)
     elif is_drawn:
-        ratio = _read_drawn(probability, least_probability, len(scores))
+        ratio = read_drawn(probability, least_probability, len(scores))
         found = _certify_drawn(found, by_class, [ratio[~is_positive], ratio[is_positive]])
     if unlabelled is not None:
         _check_labels_for_estimates(origin, is_fixed=not (is_seen or chosen_here))
@@ -402,7 +402,7 @@ def _bet_on_means(
     )
 
 
-def _read_drawn(probability: ArrayLike | None, least: float | None, n: int) -> FloatArray:
+def read_drawn(probability: ArrayLike | None, least: float | None, n: int) -> FloatArray:
     """Return the least drawing probability over that of each row."""
     remedy = "Pass the probability with which each row was drawn, 1 if all of its kind were."
     if probability is None:

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundshift._guarantees.bets import Batches, Bet, Point, When
 from boundshift._guarantees.certificate import Certificate
-from boundshift._guarantees.certify import read_threshold
+from boundshift._guarantees.certify import read_drawn, read_threshold
 from boundshift._result.boundary import check_scale
 from boundshift._result.records import Record, require, require_counts
 from boundshift._scores import check_finite
-from boundshift._typing import BoolArray, FloatArray, IndexArray
-from boundshift._validation import as_column, as_scores, as_share
+from boundshift._typing import FloatArray, IndexArray
+from boundshift._validation import as_column, as_pair, as_scores, as_share
 from boundshift._words import at_most, percent
 from boundshift.curves._clusters import as_clusters, cluster_means
 from boundshift.curves._uniform import clopper_pearson
@@ -112,9 +112,8 @@ class Monitor(Record):
     ----------
     certificate : Certificate
         From :func:`~boundshift.certify`. A nominal or cross-fitted one is watched with a warning:
-        its bounds were no guarantee for the deployed model. A certificate of rows that were drawn
-        with unequal probabilities (``probability=``) is refused, because the rows of an update have
-        no such probabilities.
+        its bounds were no guarantee for the deployed model. With a certificate that was made with
+        ``probability``, every update needs it, too.
     threshold : float, default=None
         A row is predicted positive iff its score is greater; None takes the certificate's.
     confidence : float, default=0.95
@@ -143,7 +142,9 @@ class Monitor(Record):
     Statistical Science 38). Because the bets start anew at every batch, months without errors
     hardly delay the alarm (Shin, Ramdas and Rinaldo 2024, on e-detectors). A cluster of rows counts
     once, by the mean of its rows' likelihood ratios, which has the same property if its expected
-    error rate is at most b.
+    error rate is at most b. The bet on a row that was drawn with the probability p is smaller by
+    the factor of the least probability over p; its factor is then 1 on average, over drawn rows and
+    others, if the rows of the stream err with a probability of at most b.
 
     A batch is an update, or all of its rows with one date; the order of its rows does not matter.
     If the order of single rows has a meaning, pass ``when=np.arange(n)``.
@@ -178,7 +179,7 @@ class Monitor(Record):
     classes: list[Bet] = field(default_factory=list)
 
     _format: ClassVar[str] = "boundshift.monitor"
-    _version: ClassVar[int] = 4
+    _version: ClassVar[int] = 5
 
     def __post_init__(self) -> None:
         _check_certificate(self.certificate)
@@ -212,6 +213,8 @@ class Monitor(Record):
         when: ArrayLike | object = None,
         *,
         cluster: ArrayLike | None = None,
+        probability: ArrayLike | None = None,
+        least_probability: float | None = None,
     ) -> Self:
         """Add a batch of labelled rows that arrived after those before; in any order.
 
@@ -227,6 +230,9 @@ class Monitor(Record):
             Id of each row's cluster, such as the patient. A cluster counts once, by the mean of
             its rows, so pass all rows of a cluster in one update, which is then one batch.
             Needed for a certificate of clusters, and refused with a certificate of rows.
+        probability, least_probability : array-like or pair of float, and float, default=None
+            Probability with which each row was drawn for labelling, as in
+            :func:`~boundshift.certify`. Error rates are then those of all rows, labelled or not.
 
         Returns
         -------
@@ -245,7 +251,9 @@ class Monitor(Record):
         classes = self._read_labels("y_true", y_true, len(scores))
         if len(scores) and threshold == self.certificate.threshold:
             self._check_scale(scores, classes)
-        return self._take(classes, (scores > threshold) != (classes == 1), when, cluster)
+        predicted = (scores > threshold).astype(np.intp)
+        design = _Design(cluster, probability, least_probability)
+        return self._take(classes, predicted, when, design)
 
     def update_predictions(
         self,
@@ -254,6 +262,8 @@ class Monitor(Record):
         when: ArrayLike | object = None,
         *,
         cluster: ArrayLike | None = None,
+        probability: ArrayLike | None = None,
+        least_probability: float | None = None,
     ) -> Self:
         """Add labelled rows with their predictions, for any number of classes.
 
@@ -261,7 +271,8 @@ class Monitor(Record):
         """
         predicted = self._read_labels("y_pred", y_pred, None)
         classes = self._read_labels("y_true", y_true, len(predicted))
-        return self._take(classes, predicted != classes, when, cluster)
+        design = _Design(cluster, probability, least_probability)
+        return self._take(classes, predicted, when, design)
 
     def _check_scale(self, scores: FloatArray, classes: IndexArray) -> None:
         """Raise if the scores are not on the scale of the certificate's threshold."""
@@ -296,53 +307,47 @@ class Monitor(Record):
         return places
 
     def _take(
-        self,
-        classes: IndexArray,
-        is_wrong: BoolArray,
-        when: ArrayLike | object,
-        cluster: ArrayLike | None,
+        self, classes: IndexArray, predicted: IndexArray, when: ArrayLike | object, design: _Design
     ) -> Self:
-        """Add rows, given the place of each class and whether the prediction is wrong."""
+        """Add rows, given the places of their classes and of the predicted ones."""
+        is_wrong = predicted != classes
         batch, dates = _read_dates(when, len(classes))
-        self._check_cluster(cluster)
+        design.check(self.certificate)
+        weights = design.weigh(predicted, len(self.classes))
         clusters = None
-        if cluster is not None:
-            clusters = as_clusters(cluster, len(classes))
+        if design.cluster is not None:
+            clusters = as_clusters(design.cluster, len(classes))
             # Sorted by date, large clusters, whose error rate may differ, would come last.
             batch = np.zeros_like(batch)
             dates = dates[-1:]
+        last_rows = self.rows + np.cumsum(np.bincount(batch, minlength=len(dates)))
+        first_rows = np.append(self.rows, last_rows[:-1]) + 1
         for place in np.unique(classes).tolist():
             is_own = classes == place
-            own_clusters = None if clusters is None else clusters[is_own]
-            errors, batches = _count_batches(batch[is_own], is_wrong[is_own], own_clusters)
-            last_rows = self.rows + np.cumsum(np.bincount(batch, minlength=len(dates)))
-            present = np.unique(batch[is_own])
-            bet = self.classes[place]
-            begins = np.append(0, np.cumsum(batches[2])[:-1])
-            log_e_values = bet.extend(errors, begins)
-            first_rows = np.append(self.rows, last_rows[:-1]) + 1
-            found = Batches(
-                *batches, first_rows[present], last_rows[present], [dates[i] for i in present]
+            if clusters is None:
+                order = np.flatnonzero(is_own)
+                order = order[np.lexsort((weights[order], is_wrong[order], batch[order]))]
+                errors = is_wrong[order].astype(np.float64)
+                own_weights = weights[order]
+                present, first = np.unique(batch[order], return_index=True)
+            else:
+                errors = np.sort(cluster_means(is_wrong[is_own], clusters[is_own]))
+                own_weights = np.ones(len(errors))
+                present = first = np.zeros(1, dtype=np.intp)
+            batches = Batches(
+                np.bincount(batch[is_own])[present],
+                np.bincount(batch[is_own], is_wrong[is_own])[present].astype(np.int64),
+                np.add.reduceat(own_weights, first),
+                np.add.reduceat(own_weights * errors, first),
+                first_rows[present],
+                last_rows[present],
+                [dates[i] for i in present],
             )
-            bet.add(found, log_e_values, math.log(self.e_value_needed))
+            bet = self.classes[place]
+            log_e_values = bet.extend(errors, first, own_weights)
+            bet.add(batches, log_e_values, math.log(self.e_value_needed))
         self.rows += len(classes)
         return self
-
-    def _check_cluster(self, cluster: ArrayLike | None) -> None:
-        """Raise unless rows have clusters if and only if those of the certificate had."""
-        needs_clusters = self.certificate.n_clusters is not None
-        if needs_clusters and cluster is None:
-            raise InvalidInputError(
-                "must be given with a certificate of clusters, got None. Pass the id of "
-                "each row's cluster.",
-                argument="cluster",
-            )
-        if cluster is not None and not needs_clusters:
-            raise InvalidInputError(
-                "must be left out with a certificate of rows, whose bounds are not about "
-                "averages over clusters. Leave it out, or certify with `cluster`.",
-                argument="cluster",
-            )
 
     @property
     def alarm(self) -> Alarm | None:
@@ -373,18 +378,11 @@ class Monitor(Record):
 
     @property
     def error_intervals(self) -> tuple[tuple[float, float] | None, ...]:
-        """95% Clopper–Pearson interval of each class's error rate; None for clusters.
+        """95% Clopper–Pearson interval of each class's error rate; None unless rows count alike.
 
         It is meant for one look, while the alarm allows any number of looks.
         """
-        return tuple(self._interval(bet.wrong, bet.n_samples) for bet in self.classes)
-
-    def _interval(self, wrong: int, n_samples: int) -> tuple[float, float] | None:
-        if self.certificate.n_clusters is not None or n_samples == 0:
-            return None
-        risk = _INTERVAL_RISK / 2
-        low = 1.0 - float(clopper_pearson(n_samples - wrong, n_samples, risk))
-        return low, float(clopper_pearson(wrong, n_samples, risk))
+        return tuple(_interval(None, bet.last) for bet in self.classes)
 
     @property
     def e_values(self) -> tuple[float, ...]:
@@ -451,9 +449,9 @@ class Monitor(Record):
             return "No rows of this class came after the alarm."
         wrong = bet.last.wrong - bet.alarm.wrong
         n_samples = bet.last.n_samples - bet.alarm.n_samples
-        n_clusters = bet.last.n_clusters - bet.alarm.n_clusters
-        error = (bet.last.cluster_errors - bet.alarm.cluster_errors) / n_clusters
-        interval = self._interval(wrong, n_samples)
+        weight = bet.last.weight - bet.alarm.weight
+        error = (bet.last.weighted_errors - bet.alarm.weighted_errors) / weight
+        interval = _interval(bet.alarm, bet.last)
         shown = percent(error)
         if interval is not None:
             low, high = map(percent, interval)
@@ -480,15 +478,6 @@ def _check_certificate(certificate: Any) -> None:
             "boundshift.certify returned.",
             argument="certificate",
         )
-    is_of_drawn_rows = certificate.method == "betting" and certificate.n_clusters is None
-    if certificate.method == "drawn" or is_of_drawn_rows:
-        raise InvalidInputError(
-            "must be about rows or clusters that count alike, got one that was made "
-            "with `probability`. The rows of an update have no drawing probabilities, so that "
-            "false alarms would be common. Certify rows that were all labelled, or drawn with one "
-            "probability.",
-            argument="certificate",
-        )
     if not certificate.certified:
         warnings.warn(
             f"`certificate` should be certified, got a {certificate.status} one: "
@@ -498,21 +487,75 @@ def _check_certificate(certificate: Any) -> None:
         )
 
 
-def _count_batches(
-    batch: IndexArray, is_wrong: BoolArray, clusters: IndexArray | None
-) -> tuple[FloatArray, tuple[Any, Any, Any, Any]]:
-    """Count the rows of one class by batch.
+@dataclass(frozen=True)
+class _Design:
+    """How the rows of an update were drawn: whole clusters, or rows with known probabilities."""
 
-    Returns the errors of rows or clusters in the order of the batches, and for each batch its rows,
-    wrong rows, clusters and the sum of their error rates.
-    """
-    present, n_samples = np.unique(batch, return_counts=True)
-    wrong = np.bincount(batch, is_wrong)[present].astype(np.int64)
-    if clusters is None:
-        errors = is_wrong[np.lexsort((is_wrong, batch))].astype(np.float64)
-        return errors, (n_samples, wrong, n_samples, wrong.astype(np.float64))
-    errors = np.sort(cluster_means(is_wrong, clusters))
-    return errors, (n_samples, wrong, np.array([len(errors)]), np.array([errors.sum()]))
+    cluster: ArrayLike | None
+    probability: ArrayLike | None
+    least_probability: float | None
+
+    @property
+    def is_drawn(self) -> bool:
+        return self.probability is not None or self.least_probability is not None
+
+    def check(self, certificate: Certificate) -> None:
+        """Raise unless rows are given as those of the certificate were."""
+        needs_clusters = certificate.n_clusters is not None
+        if needs_clusters and self.cluster is None:
+            raise InvalidInputError(
+                "must be given with a certificate of clusters, got None. Pass the id of "
+                "each row's cluster.",
+                argument="cluster",
+            )
+        if self.cluster is not None and not needs_clusters:
+            raise InvalidInputError(
+                "must be left out with a certificate of rows, whose bounds are not about "
+                "averages over clusters. Leave it out, or certify with `cluster`.",
+                argument="cluster",
+            )
+        if self.cluster is not None and self.is_drawn:
+            raise InvalidInputError(
+                "must go without `cluster`, got both. Leave one of them out.",
+                argument="probability",
+            )
+        needs_probability = certificate.method == "drawn" or (
+            certificate.method == "betting" and not needs_clusters
+        )
+        if needs_probability and not self.is_drawn:
+            raise InvalidInputError(
+                "must be given with a certificate that was made with it, got None. Pass the "
+                "probability with which each row was drawn for labelling.",
+                argument="probability",
+            )
+
+    def weigh(self, predicted: IndexArray, n_classes: int) -> FloatArray:
+        """Return the least drawing probability over that of each row."""
+        if not self.is_drawn:
+            return np.ones(len(predicted))
+        probability = self.probability
+        least = self.least_probability
+        is_pair = isinstance(probability, tuple | list) and len(probability) == n_classes == 2
+        if is_pair and least is None:
+            remedy = "Pass (negative, positive), the probability of being drawn on each side."
+            sides = as_pair("probability", probability, remedy)
+            least = min(sides)
+            probability = np.array(sides)[predicted]
+        return read_drawn(probability, least, len(predicted))
+
+
+def _interval(before: Point | None, last: Point | None) -> tuple[float, float] | None:
+    """Return the 95% Clopper–Pearson interval of the rows since a point, if rows count alike."""
+    if last is None or last.weight != last.n_samples:
+        return None
+    n_samples = last.n_samples
+    wrong = last.wrong
+    if before is not None:
+        n_samples -= before.n_samples
+        wrong -= before.wrong
+    risk = _INTERVAL_RISK / 2
+    low = 1.0 - float(clopper_pearson(n_samples - wrong, n_samples, risk))
+    return low, float(clopper_pearson(wrong, n_samples, risk))
 
 
 def _as_alarm(label: Any, bet: Bet, level: float) -> Alarm:

@@ -48,9 +48,10 @@ Bets = tuple[tuple[float, float], ...]
 # Weights, and multiples of the share that is best for clusters right or wrong as a whole.
 _WEIGHTS = (0.5, 0.25, 0.25)
 _MULTIPLES = (1.0, 2.0, 4.0)
-# Means between two of these have the same bets, so that evidence grows with the mean. Between
-# neighbours the odds differ by the fourth root of 2.
-EDGES = expit(np.arange(120, -121, -1) * math.log(2.0) / 4.0).tolist()
+# Means between two of these have the same bets, so that evidence grows with the mean. The odds
+# halve above a mean of one half, where few bounds lie, and fall by the fourth root of 2 below.
+_LOG_ODDS = np.concatenate([np.arange(30.0, 0.0, -1.0), np.arange(0.0, -30.25, -0.25)])
+EDGES = expit(_LOG_ODDS * math.log(2.0)).tolist()
 
 
 def as_clusters(cluster: ArrayLike, n: int) -> IndexArray:
