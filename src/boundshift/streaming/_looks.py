@@ -31,11 +31,8 @@ _MOST_FAULTS = 8
 class Passes:
     """Passes over a source, which names each of them to whoever wants to know of progress."""
 
-    def __init__(
-        self, source: Source, progress: Progress | None = None, *, takes_weights: bool = True
-    ) -> None:
+    def __init__(self, source: Source, progress: Progress | None = None) -> None:
         self._source = source
-        self._takes_weights = takes_weights
         self._progress = progress
         self._numbers = count(1)
 
@@ -44,12 +41,6 @@ class Passes:
         name = f"pass {next(self._numbers)}"
         on_progress = partial(self._progress, name) if self._progress else _ignore
         counts = self._source.scan(request, on_progress)
-        if counts.is_weighted and not self._takes_weights:
-            raise InvalidInputError(
-                "must be pairs (labels, scores) for a certificate or a zone, whose "
-                "guarantees count rows, got triples with weights. Leave the weights out.",
-                argument="data",
-            )
         check_faults(counts)
         return counts
 
@@ -142,6 +133,16 @@ def _check_same(
 
 def _words_of(rows: int, low: float, high: float) -> str:
     return f"{rows} rows from {low!r} to {high!r}" if rows else "0 rows"
+
+
+def check_unweighted(is_weighted: bool) -> None:
+    """Raise for rows with weights, of which nothing is guaranteed."""
+    if is_weighted:
+        raise InvalidInputError(
+            "must be without weights for a certificate or a zone, whose guarantees count rows, "
+            "got some with weights. Leave the weights out.",
+            argument="data",
+        )
 
 
 def check_faults(counts: Counts) -> None:

@@ -27,7 +27,7 @@ from boundshift.streaming._bins import REFINED_BIN
 from boundshift.streaming._count import PassRequest
 from boundshift.streaming._decide import decide_bins
 from boundshift.streaming._joint import JointBins
-from boundshift.streaming._looks import Passes, Progress, check_faults
+from boundshift.streaming._looks import Passes, Progress, check_faults, check_unweighted
 from boundshift.streaming._read import arrow, read
 from boundshift.streaming._sql import DIALECTS, count_query, counts_of, quote_name
 from boundshift.streaming._tally import ClassTally
@@ -211,11 +211,7 @@ class Tally:
             That of the same rows in memory.
         """
         t, pos_label = read_threshold(threshold, pos_label)
-        if self.is_weighted:
-            raise InvalidInputError(
-                "A certificate counts rows, so the tally must have no weights, got one with "
-                "weights. Count without `weight`."
-            )
+        check_unweighted(self.is_weighted)
         bins = self._bins(pos_label)
         bins.check_between(np.array([t]))
         is_seen = False
@@ -265,11 +261,7 @@ class Tally:
         allowed = as_errors(errors)
         as_share("confidence", confidence)
         as_choice("scale", scale, SCALES)
-        if self.is_weighted:
-            raise InvalidInputError(
-                "The guarantees of a zone count rows, so the tally must have no weights, got one "
-                "with weights. Count without `weight`."
-            )
+        check_unweighted(self.is_weighted)
         bins = self._bins(pos_label, symmetric=allowed[0] == allowed[1])
         return decide_zone(bins, allowed, confidence, scale)
 

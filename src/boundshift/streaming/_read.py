@@ -251,10 +251,10 @@ def read(
         frames = import_module("boundshift.streaming._frames")
         beside = (element,) if engine == "spark" else ()
         source = getattr(frames, f"{engine}_columns")(data, roles, *beside)
-    elif hasattr(data, "find_boundary") or hasattr(data, "find_boundaries"):
+    elif hasattr(data, "find_boundary"):
         raise InvalidInputError(
             f"must be rows, got {type(data).__name__}, which holds counts. Call its own "
-            "methods: tally.find_boundary(), or find_boundaries() of tallies by group.",
+            "methods, such as tally.find_boundary().",
             argument="data",
         )
     elif _is_path(data) or (isinstance(data, list | tuple) and data and all(map(_is_path, data))):

@@ -17,7 +17,7 @@ from boundshift.rules import Rule
 from boundshift.streaming._count import PassRequest
 from boundshift.streaming._decide import check_collected, decide_bins
 from boundshift.streaming._joint import JointBins, Order
-from boundshift.streaming._looks import Passes, Progress
+from boundshift.streaming._looks import Passes, Progress, check_unweighted
 from boundshift.streaming._public import Tally
 from boundshift.streaming._read import Source, read
 from boundshift.streaming._zone import decide_zone
@@ -143,9 +143,9 @@ def scan_certificate(
     t, _ = read_threshold(threshold, pos_label)
     as_choice("origin", origin, get_args(Origin))
     as_share("confidence", confidence)
-    passes = Passes(read(data, label, score, element=element), progress, takes_weights=False)
+    passes = Passes(read(data, label, score, element=element), progress)
     counts = passes.count(PassRequest(cuts=(t,)))
-    return Tally(counts.classes()).certify(
+    return Tally(counts.classes(), counts.is_weighted).certify(
         threshold,
         confidence,
         pos_label=pos_label,
@@ -193,7 +193,9 @@ def scan_zone(
     allowed = as_errors(errors)
     as_share("confidence", confidence)
     as_choice("scale", scale, SCALES)
-    passes = Passes(read(data, label, score, element=element), progress, takes_weights=False)
+    passes = Passes(read(data, label, score, element=element), progress)
     order = partial(order_labels, pos_label=pos_label, symmetric=allowed[0] == allowed[1])
-    bins = JointBins.of_labelled(passes.count(PassRequest()).classes(), order, is_weighted=False)
+    counts = passes.count(PassRequest())
+    check_unweighted(counts.is_weighted)
+    bins = JointBins.of_labelled(counts.classes(), order, is_weighted=False)
     return decide_zone(bins, allowed, confidence, scale, passes)
