@@ -58,7 +58,9 @@ def test_zone_and_report_of_rows_of_fit_are_nominal(fitted):
     assert words in zone.message
     assert words in facts["verdict"]["note"]
     assert boundshift.Zone.from_json(zone.to_json()) == zone
-    assert "certified" not in {part["status"] for part in facts["verdict"]["parts"]}
+    pieces = [part for bullet in facts["verdict"]["bullets"] for part in bullet]
+    assert pieces
+    assert "certified" not in {part["status"] for part in pieces}
     assert fitted.find_zone(X[FRESH], Y[FRESH]).status != "nominal"
     assert fitted.report(X[FRESH], Y[FRESH]).facts["certificate"]["status"] == "certified"
 
