@@ -95,6 +95,7 @@ def test_a_rate_of_all_rows_has_the_bound_of_its_counts(rule):
     assert known["goal"]["floors"][0]["shown"] == pytest.approx(bound)
 
 
+@pytest.mark.filterwarnings("ignore:`y_score` must be on the scale:boundshift.BoundaryWarning")
 def test_the_headline_does_not_contradict_that_no_boundary_meets_the_floors():
     y, s = rows()
     with pytest.warns(BoundaryWarning, match="No threshold meets all floors"):

@@ -53,6 +53,7 @@ from boundshift.report._evidence import (
     own_probability,
 )
 from boundshift.report._findings import diagnosis_facts
+from boundshift.report._goal import Aim
 from boundshift.report._judgement import diagnose, reach_verdict
 from boundshift.report._panels import Lead, compare, panels
 from boundshift.report._sentences import (
@@ -217,6 +218,7 @@ def collect_facts(
         {
             **_facts_of(evidence, compared, lead),
             "model": model,
+            "importance_of": Aim(evidence).title,
             "columns": sorted(columns, key=lambda column: column.used),
             "shell": shell or f"decisions = np.where(scores > {{threshold}}, {labels})",
             "top": top,
