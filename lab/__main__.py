@@ -11,10 +11,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-CLAIMS = ("coverage", "deployed", "floors", "zones", "monitor", "interval", "rows_as_they_come")
-EXPERIMENTS = {name: f"lab.claims.{name}" for name in (*CLAIMS, "fresh", "models", "peers")} | {
-    name: f"lab.speed.{name}" for name in ("speed", "training")
-}
+CLAIMS = (
+    "coverage", "deployed", "floors", "zones", "monitor", "interval", "rows_as_they_come",
+    "few_labels",
+)  # fmt: skip
+EXPERIMENTS = {
+    name: f"lab.claims.{name}" for name in (*CLAIMS, "fresh", "models", "next_site", "peers")
+} | {name: f"lab.speed.{name}" for name in ("speed", "training")}
 FUNCTIONS = {
     "demo": "lab.demo:main",
     "scale": "lab.speed.scale:main",

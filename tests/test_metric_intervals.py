@@ -38,13 +38,6 @@ def test_values_are_those_of_scikit_learn():
     assert {name: row_of(table, name)["value"] for name in expected} == pytest.approx(expected)
 
 
-def test_every_interval_holds_its_value():
-    y, s = draw(np.random.default_rng(1), 300)
-    table = metric_intervals(y, s, 1.0)
-    assert np.all(table["low"] <= table["value"])
-    assert np.all(table["value"] <= table["high"])
-
-
 def test_rates_have_the_exact_interval():
     y, s = draw(np.random.default_rng(2), 300)
     hits = int(np.sum((y == 1) & (s > 1.0)))
@@ -71,37 +64,6 @@ def test_the_interval_of_f1_covers_by_enumeration(share):
     assert covered >= 0.95
 
 
-def simulated_coverage(make, truth, names, draws=100, **options):
-    covered = dict.fromkeys(names, 0)
-    for _ in range(draws):
-        y, s, more = make()
-        table = metric_intervals(y, s, 1.0, **more, **options)
-        for name in names:
-            row = row_of(table, name)
-            covered[name] += bool(row["low"] <= truth[name] <= row["high"])
-    return covered
-
-
-def large_sample_metrics(y, s):
-    table = metric_intervals(y, s, 1.0)
-    return dict(zip(table["metric"].tolist(), table["value"].tolist(), strict=True))
-
-
-@pytest.mark.parametrize(("n", "rate"), [(100, 0.3), (500, 0.05)])
-def test_kappa_mcc_and_balanced_accuracy_cover(n, rate):
-    rng = np.random.default_rng(3)
-    truth = large_sample_metrics(*draw(np.random.default_rng(4), 1_000_000, rate))
-
-    def make():
-        y, s = draw(rng, n, rate)
-        return y, s, {}
-
-    names = ("kappa", "mcc", "balanced_accuracy", "g_mean", "f2")
-    covered = simulated_coverage(make, truth, names)
-    for name in names:
-        assert binomtest(covered[name], 100, 0.95, alternative="less").pvalue > 1e-3, name
-
-
 def draw_clusters(rng, n_clusters, size=10):
     cluster = np.repeat(np.arange(n_clusters), size)
     y = (rng.random(len(cluster)) < 0.3).astype(int)
@@ -109,19 +71,27 @@ def draw_clusters(rng, n_clusters, size=10):
     return y, s, cluster
 
 
-@pytest.mark.parametrize("n_clusters", [10, 50])
-def test_clusters_widen_the_intervals(n_clusters):
-    rng = np.random.default_rng(5)
-    truth = large_sample_metrics(*draw_clusters(np.random.default_rng(6), 100_000)[:2])
-
-    def make():
-        y, s, cluster = draw_clusters(rng, n_clusters)
-        return y, s, {"cluster": cluster}
-
-    names = ("f1", "kappa", "accuracy", "specificity")
-    covered = simulated_coverage(make, truth, names)
-    for name in names:
-        assert binomtest(covered[name], 100, 0.95, alternative="less").pvalue > 1e-3, name
+@pytest.mark.parametrize(
+    ("make", "size"),
+    [
+        (lambda rng, n: (*draw(rng, n, 0.3), None), 100),
+        (lambda rng, n: (*draw(rng, n, 0.05), None), 500),
+        (draw_clusters, 12),
+        (draw_clusters, 20),
+    ],
+)
+def test_metrics_without_an_exact_interval_cover(make, size):
+    rng = np.random.default_rng(3)
+    truth = metric_intervals(*make(np.random.default_rng(4), 100_000)[:2], 1.0)["value"]
+    covered = np.zeros(len(truth))
+    for _ in range(50):
+        y, s, cluster = make(rng, size)
+        table = metric_intervals(y, s, 1.0, cluster=cluster)
+        inside = (table["low"] <= truth) & (truth <= table["high"])
+        covered += inside
+        assert np.all((table["low"] <= table["value"]) & (table["value"] <= table["high"]))
+    for name, count in zip(table["metric"], covered, strict=True):
+        assert binomtest(int(count), 50, 0.95, alternative="less").pvalue > 1e-3, name
 
 
 def test_two_clusters_are_too_few():

@@ -6,9 +6,10 @@ import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import beta, norm, t
+from scipy.stats import norm, t
 
 from boundshift._guarantees.certify import have_chosen, read_scores, read_threshold
+from boundshift._guarantees.powered import clopper_pearson_interval
 from boundshift._result.boundary import Boundary
 from boundshift._typing import FloatArray
 from boundshift._validation import as_generator, as_rows, as_share
@@ -83,7 +84,7 @@ def metric_intervals(
 
     *Assumption:* rows, or clusters, are independent and drawn from the population that the metric
     is about. *Guarantee:* exact intervals cover at least at the confidence; the others
-    approximately.
+    approximately. With fewer than about ten clusters they are too narrow.
 
     Examples
     --------
@@ -123,7 +124,7 @@ def metric_intervals(
         low[name], high[name] = np.quantile(values, [tail, 1.0 - tail])
     exact = np.zeros(len(METRICS), dtype=np.bool_)
     if cluster is None:
-        rates = _exact_intervals(counts, tail)
+        rates = _exact_intervals(counts, confidence)
         for name, (least, most) in rates.items():
             low[name] = least
             high[name] = most
@@ -173,7 +174,7 @@ def _draw_clusters(
     return np.asarray(weight @ cells + rng.standard_gamma(_PRIOR, size=(_DRAWS, _CELLS)))
 
 
-def _exact_intervals(counts: FloatArray, tail: float) -> dict[str, tuple[float, float]]:
+def _exact_intervals(counts: FloatArray, confidence: float) -> dict[str, tuple[float, float]]:
     """Return Clopper and Pearson's intervals of the metrics that are rates, and that of F1."""
     right_negative, wrong_negative, wrong_positive, right_positive = counts.tolist()
     rows = float(counts.sum())
@@ -186,16 +187,10 @@ def _exact_intervals(counts: FloatArray, tail: float) -> dict[str, tuple[float, 
         "flagged": (flagged, rows),
         "accuracy": (right_negative + right_positive, rows),
     }
-    intervals = {name: _clopper_pearson(*counted, tail) for name, counted in rates.items()}
+    intervals = {
+        name: clopper_pearson_interval(*counted, confidence) for name, counted in rates.items()
+    }
     concerned = flagged + wrong_positive
-    least, most = _clopper_pearson(right_positive, concerned, tail)
+    least, most = clopper_pearson_interval(right_positive, concerned, confidence)
     intervals["f1"] = (2.0 * least / (1.0 + least), 2.0 * most / (1.0 + most))
     return intervals
-
-
-def _clopper_pearson(successes: float, rows: float, tail: float) -> tuple[float, float]:
-    """Return the interval of a rate; without rows nothing is known of it."""
-    failures = rows - successes
-    low = float(beta.ppf(tail, successes, failures + 1.0)) if successes else 0.0
-    high = float(beta.ppf(1.0 - tail, successes + 1.0, failures)) if failures else 1.0
-    return low, high

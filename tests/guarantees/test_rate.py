@@ -116,6 +116,10 @@ def test_labels_of_one_class_alone_need_the_positive_one():
     estimate = estimate_rate(np.ones(20), scores, scores, pos_label=1)
     assert estimate.interval[1] == 1.0
     assert estimate.interval[0] == pytest.approx(0.025 ** (1 / 20))
+    marks = np.repeat([0.0, 1.0], 10)
+    recall = certify(np.ones(20), marks, 0.5, pos_label=1, unlabelled=marks).estimate("recall")
+    assert recall.is_exact
+    assert recall.interval == recall.labels_alone
 
 
 @pytest.mark.parametrize("change", [np.exp, np.cbrt, lambda s: 3.0 * s - 7.0])

@@ -21,9 +21,8 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
-from scipy.special import expit, logit, ndtri
-from scipy.stats import beta, chi2, norm, rankdata, t
+from scipy.special import betaincinv, chdtrc, expit, logit, ndtri, stdtrit
+from scipy.stats import rankdata
 
 from boundshift._typing import BoolArray, FloatArray, IndexArray
 from boundshift._validation import as_column, as_real_column
@@ -33,6 +32,9 @@ from boundshift.exceptions import BoundaryWarning, InvalidInputError
 _FEW_ROWS = 5
 # Strength of the ridge that keeps the slope of the calibration finite if classes are separated.
 _RIDGE = 1e-4
+# Newton's method overshoots if its first steps are not limited.
+_LONGEST_STEP = 2.0
+_MOST_STEPS = 100
 LEAST_P_VALUE = 1e-3
 """Rows that are less likely than this contradict an assumption."""
 
@@ -200,7 +202,7 @@ class FewLabels:
             sums = np.stack([self._sum_clusters(share * row) for row in deviation])
             covariance = sums @ sums.T
         statistic = difference @ np.linalg.pinv(covariance, hermitian=True) @ difference
-        return float(chi2.sf(statistic, 2))
+        return float(chdtrc(2, statistic))
 
     @cached_property
     def prediction(self) -> FloatArray:
@@ -216,7 +218,8 @@ class FewLabels:
         alone = self._estimate_mean(hit, self.weight * domain, not self.has_probabilities)
         method = RateMethod.EXACT if alone.is_exact else RateMethod.DESIGN_BASED
         labels_only = self._record(name, alone, alone, method, 0.0)
-        if min(hit.sum(), (domain - hit).sum()) < _FEW_ROWS:
+        has_one_class = len(np.unique(self.is_positive)) < 2
+        if has_one_class or min(hit.sum(), (domain - hit).sum()) < _FEW_ROWS:
             return labels_only
         hits, domains = _ratio_terms(name, self.prediction, is_flagged)
         total = float(self.weight @ domain)
@@ -236,7 +239,9 @@ class FewLabels:
         rows = min(rows, float(domains.sum()))
         if power == 0.0 or rows <= alone.rows:
             return labels_only
-        estimate = _Mean(rate, rows, self._interval(rate, rows), is_exact=False)
+        estimate = _Mean(
+            rate, rows, clopper_pearson_interval(rate * rows, rows, self.confidence), is_exact=False
+        )
         return self._record(name, estimate, alone, RateMethod.PREDICTION_POWERED, power)
 
     def _estimate_flagged(self, is_flagged: BoolArray) -> RateEstimate:
@@ -266,7 +271,9 @@ class FewLabels:
         rows = float(np.count_nonzero(weight))
         if not is_exact:
             rows = self._effective_rows(rate, self._sum_clusters(weight * (hit - rate)), weight)
-        return _Mean(rate, rows, self._interval(rate, rows), is_exact)
+        return _Mean(
+            rate, rows, clopper_pearson_interval(rate * rows, rows, self.confidence), is_exact
+        )
 
     def _record(
         self, name: str, estimate: _Mean, alone: _Mean, method: RateMethod, power: float
@@ -313,23 +320,14 @@ class FewLabels:
         if n_clusters < 3:
             return 1.0
         upper = (1.0 + self.confidence) / 2.0
-        quantile = float(norm.ppf(upper))
+        quantile = float(ndtri(upper))
         variance = float(influence @ influence) * n_clusters / (n_clusters - 2)
         largest_weight = max(float(weight @ weight), 1.0 / n_clusters)
         variance += quantile**2 / 2.0 * largest_weight**2
         rows = max(rate * (1.0 - rate) / variance, 1.0)
         if not self.are_independent:
-            rows *= (quantile / float(t.ppf(upper, n_clusters - 1))) ** 2
+            rows *= (quantile / float(stdtrit(n_clusters - 1, upper))) ** 2
         return rows
-
-    def _interval(self, rate: float, rows: float) -> tuple[float, float]:
-        """Return Clopper and Pearson's interval for this rate among so many rows."""
-        tail = (1.0 - self.confidence) / 2.0
-        wrong = rate * rows
-        low = 0.0 if wrong <= 0.0 else float(beta.ppf(tail, wrong, rows - wrong + 1.0))
-        right = rows - wrong
-        high = 1.0 if right <= 0.0 else float(beta.ppf(1.0 - tail, wrong + 1.0, right))
-        return low, high
 
 
 @dataclass(frozen=True)
@@ -359,6 +357,15 @@ def _ratio_terms(
     return yes, np.ones(len(yes))
 
 
+def clopper_pearson_interval(hits: float, rows: float, confidence: float) -> tuple[float, float]:
+    """Return Clopper and Pearson's two-sided interval; without rows nothing is known."""
+    tail = (1.0 - confidence) / 2.0
+    misses = rows - hits
+    low = float(betaincinv(hits, misses + 1.0, tail)) if hits > 0.0 else 0.0
+    high = float(betaincinv(hits + 1.0, misses, 1.0 - tail)) if misses > 0.0 else 1.0
+    return low, high
+
+
 def normal_scores(scores: FloatArray) -> FloatArray:
     """Return the standard normal quantile of each row's rank; equal scores share a rank."""
     return np.asarray(ndtri((rankdata(scores) - 0.5) / len(scores)))
@@ -369,19 +376,18 @@ def predict_label(rank: FloatArray, is_positive: BoolArray, weight: FloatArray) 
 
     These rows have the labels and the weights, which add up to 1.
     """
-    known = rank[: len(is_positive)]
-
-    def loss(theta: FloatArray) -> tuple[float, FloatArray]:
-        """Return the mean logistic loss with a ridge on the slope, and its gradient."""
-        slope, intercept = theta
-        odds = slope * known + intercept
-        excess = weight * (expit(odds) - is_positive)
-        value = weight @ (np.logaddexp(0.0, odds) - is_positive * odds) + _RIDGE * slope**2 / 2.0
-        return float(value), np.array([excess @ known + _RIDGE * slope, excess.sum()])
-
-    start = [0.0, logit(float(weight @ is_positive))]
-    slope, intercept = minimize(loss, start, jac=True, method="BFGS").x
-    return np.asarray(expit(slope * rank + intercept))
+    known = np.stack([rank[: len(is_positive)], np.ones(len(is_positive))])
+    ridge = np.array([_RIDGE, 0.0])
+    theta = np.array([0.0, logit(float(weight @ is_positive))])
+    for _ in range(_MOST_STEPS):
+        probability = expit(theta @ known)
+        gradient = known @ (weight * (probability - is_positive)) + ridge * theta
+        curvature = (known * (weight * probability * (1.0 - probability))) @ known.T
+        step = np.linalg.solve(curvature + np.diag(ridge), gradient)
+        theta -= step / max(np.abs(step).max() / _LONGEST_STEP, 1.0)
+        if np.abs(step).max() < 1e-6:
+            break
+    return np.asarray(expit(theta[0] * rank + theta[1]))
 
 
 def _read_weights(probability: ArrayLike | None, n_rows: int) -> FloatArray:

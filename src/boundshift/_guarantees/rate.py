@@ -26,9 +26,9 @@ def estimate_rate(
 ) -> RateEstimate:
     r"""Estimate the rate of the positive class in the population that all rows come from.
 
-    The interval is never wider than that of the labelled rows alone, and narrower if the scores
-    predict the labels. If the new rows come from another population, with another frequency of the
-    classes, use :func:`estimate_prevalence` instead.
+    On average the interval is no wider than that of the labelled rows alone, and narrower if the
+    scores predict the labels. If the new rows come from another population, with another frequency
+    of the classes, use :func:`estimate_prevalence` instead.
 
     Parameters
     ----------
@@ -71,7 +71,8 @@ def estimate_rate(
     Clopper and Pearson for :math:`n^* = \hat\theta (1 - \hat\theta) / V` rows (Korn and Graubard
     1998, Survey Methodology 24), with :math:`z^2/2` added to the sum of squared residuals, so that
     a scorer which happens to make no mistake in the sample is not taken for infallible. Clusters
-    enter V by their sums, and its degrees of freedom are the labelled clusters minus one.
+    enter V by their sums, and its degrees of freedom are the labelled clusters minus one. With
+    `probability`, a labelled row is also one of all rows, and enters V once.
 
     *Assumption:* labelled rows were drawn at random, or with the given probabilities.
     *Guarantee:* coverage tends to the confidence as the number of labels of both classes grows.
