@@ -487,7 +487,8 @@ def contradictions(facts):
         and ranking != "reversed",
         "enough rows, and more are wanted": judgement["asks_for_rows"]
         and findings.get("rows", {}).get("level") == "good",
-        "not to be used, and its threshold is praised": diagnosis["level"] == "bad"
+        "not to be used, and its threshold is praised": advice
+        in ("reverse", "chance", "no model", "not shown")
         and findings.get("stability", {}).get("level") == "good",
         "the colour is not that of the advice": (diagnosis["level"] == "good") != (advice == "use"),
         "nothing is certified, and a bound is": is_nominal
