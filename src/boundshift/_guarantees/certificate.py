@@ -461,7 +461,8 @@ def certify_counts(
     its corner is then the least of these rows in each direction. For each of :math:`\binom{n}{K-1}`
     choices of such rows the other n − K + 1 are independent of the choice, and Clopper–Pearson on
     them at :math:`\delta/\binom{n}{K-1}` holds for all choices together (a sample compression
-    bound).
+    bound). To choose the biases on half of the rows and certify on the other half usually gives a
+    lower bound.
 
     Examples
     --------
