@@ -16,7 +16,8 @@ CLAIMS = (
     "few_labels",
 )  # fmt: skip
 EXPERIMENTS = {
-    name: f"lab.claims.{name}" for name in (*CLAIMS, "fresh", "models", "next_site", "peers")
+    name: f"lab.claims.{name}"
+    for name in (*CLAIMS, "audits", "fresh", "models", "next_site", "peers")
 } | {name: f"lab.speed.{name}" for name in ("speed", "training")}
 FUNCTIONS = {
     "demo": "lab.demo:main",

@@ -30,7 +30,9 @@ def test_a_quick_run_meets_its_goal_and_fills_its_page(tmp_path, name):
     assert all(text in page for text in experiment(name).tables(facts).values())
 
 
-@pytest.mark.parametrize("name", [*CLAIMS, "fresh", "next_site", "peers", "speed", "training"])
+@pytest.mark.parametrize(
+    "name", [*CLAIMS, "audits", "fresh", "next_site", "peers", "speed", "training"]
+)
 def test_the_page_in_the_documentation_has_the_stored_facts(name):
     facts = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
     page = experiment(name).page(name).read_text(encoding="utf-8")
