@@ -90,7 +90,7 @@ def test_rows_drawn_by_their_side_have_an_exact_bound(rate, sides):
         ({"probability": (0.5, 1.0), "chosen_here": True}, "without each other"),
         ({"probability": [0.0] * 100}, "from `least_probability`, 0.5, to 1, got 0"),
         ({"probability": [np.nan] * 100}, "to 1, got nan"),
-        ({"least_probability": 0.1}, "`probability` must be one-dim"),
+        ({"least_probability": 0.1}, "`probability` must be given with `least"),
         ({"probability": [0.5] * 100, "least_probability": None}, "must be given with"),
         ({"probability": [0.5] * 9}, "one value for each of 100 rows"),
         ({"probability": [0.5] * 100, "chosen_here": True}, "without each other"),
