@@ -164,7 +164,7 @@ def test_a_column_that_gives_the_answer_away_is_never_praised(pages):
     assert "'claim_amount' is at least" in shown
     assert "Check these columns first: claim_amount." in shown
     assert "Use it:" not in shown
-    assert facts["diagnosis"]["level"] == "bad"
+    assert facts["diagnosis"]["level"] == "caution"
 
 
 @pytest.mark.parametrize("name", ["perfect", "unknown"])

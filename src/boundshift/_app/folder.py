@@ -222,7 +222,7 @@ def report_facts(
     if suspicions:
         facts["diagnosis"] |= {
             "answer": "Check these columns first",
-            "level": "bad",
+            "level": "caution",
             "next": f"Check these columns first: {', '.join(suspicions)}. If one is known only "
             "after the outcome, fit again with --drop; if not, with --keep-suspects.",
         }
