@@ -236,3 +236,18 @@ def test_what_is_no_promise_is_warned_of():
     for threshold in (-1.7, 2.0):
         with pytest.warns(BoundaryWarning, match="both sides of the threshold"):
             certify(Y, S, threshold)
+
+
+def test_copies_of_rows_are_no_further_rows():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [300, 60])
+    s = rng.normal(2.0 * y)
+    assert certify(y, s, 1.0).status == "certified"
+    for n in (2, 3):
+        copied = certify(np.tile(y, n), np.tile(s, n), 1.0)
+        assert copied.status == "nominal"
+        assert f"multiple of {n}" in copied.reason
+    in_clusters = certify(np.tile(y, 2), np.tile(s, 2), 1.0, cluster=np.tile(np.arange(360), 2))
+    assert in_clusters.status == "certified"
+    # Few distinct scores may well occur in even numbers.
+    assert certify(np.repeat([0, 1], [40, 20]), np.repeat([0.1, 0.9], [40, 20]), 0.5).certified

@@ -38,6 +38,8 @@ from boundshift.curves._clusters import as_clusters, bound_mean, cluster_means
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Floors
 
+# By chance, so many scores do not all occur an even number of times.
+_FEWEST_SCORES = 20
 _ABOUT = ("average", "new clusters")
 _ESTIMATED = ("recall", "specificity", "precision", "npv", "flagged")
 
@@ -209,10 +211,32 @@ def certify(
         found = replace(found, estimates=tuple(rows.estimate(r, flagged) for r in _ESTIMATED))
     if is_seen and not chosen_here:
         found = state_choice(found, is_by_rows)
+    n_copies = _count_copies(scores, is_positive) if is_by_rows else 1
+    if n_copies > 1:
+        found = _state_copies(found, n_copies)
     if isinstance(threshold, Boundary):
         found = replace(found, scale=threshold.scale)
     _warn_of_one_side(found, t, threshold)
     return _state_absent(found)
+
+
+def _count_copies(scores: FloatArray, is_positive: BoolArray) -> int:
+    """Return how often each row occurs, if all of them occur equally often; 1 for few scores."""
+    sizes = [np.unique(scores[of], return_counts=True)[1] for of in (~is_positive, is_positive)]
+    occurrences = np.concatenate(sizes)
+    if len(occurrences) < _FEWEST_SCORES:
+        return 1
+    return int(np.gcd.reduce(occurrences))
+
+
+def _state_copies(found: Certificate, n_copies: int) -> Certificate:
+    """Return a certificate of rows that look like copies, on which no bound can rest."""
+    return replace(
+        found,
+        status=CertificateStatus.NOMINAL,
+        reason=f"The number of rows at every score is a multiple of {n_copies}, so rows seem to be "
+        "copies of each other; certify each row once, or pass `cluster`",
+    )
 
 
 def _state_absent(found: Certificate) -> Certificate:
