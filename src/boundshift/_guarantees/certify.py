@@ -211,9 +211,8 @@ def certify(
         found = replace(found, estimates=tuple(rows.estimate(r, flagged) for r in _ESTIMATED))
     if is_seen and not chosen_here:
         found = state_choice(found, is_by_rows)
-    n_copies = _count_copies(scores, is_positive) if is_by_rows else 1
-    if n_copies > 1:
-        found = _state_copies(found, n_copies)
+    if is_by_rows:
+        found = _state_copies(found, _count_copies(scores, is_positive))
     if isinstance(threshold, Boundary):
         found = replace(found, scale=threshold.scale)
     _warn_of_one_side(found, t, threshold)
@@ -230,7 +229,9 @@ def _count_copies(scores: FloatArray, is_positive: BoolArray) -> int:
 
 
 def _state_copies(found: Certificate, n_copies: int) -> Certificate:
-    """Return a certificate of rows that look like copies, on which no bound can rest."""
+    """Return a certificate that is nominal if rows look like copies of each other."""
+    if n_copies == 1:
+        return found
     return replace(
         found,
         status=CertificateStatus.NOMINAL,
