@@ -27,6 +27,8 @@ Origin = Literal["held-out", "out-of-fold", "training"]
 
 _MOST_KEPT = 128  # distinct scores of a class
 _ALL = 1 << 32  # every hash is below it
+_LIKELY_ENOUGH = 512  # values of a class that are hashed below a limit, if none repeats
+_BLOCK = 1 << 14  # values hashed at a time, which stay in the cache
 # Probability with which fresh rows may be taken for rows that chose the boundary.
 _LEVEL = 1e-3
 # Scores on the boundary's own scale have at most this probability of being called another scale.
@@ -92,8 +94,8 @@ class ChoosingRows:
         below = []
         for scores in sample.classes:
             values = given_values(scores, sample.log_odds)
-            counts = row_counts(scores)
-            n_rows.append(int(counts.sum()))
+            counts = None if scores.n_rows == len(values) else row_counts(scores)
+            n_rows.append(scores.n_rows)
             deciles.append(find_deciles(values, counts))
             text, limit = _write_hashes(values, counts)
             hashes.append(text)
@@ -330,12 +332,18 @@ def describe_range(deciles: tuple[float, ...]) -> str:
     return f"between {deciles[0]:.6g} and {deciles[-1]:.6g} (median {deciles[5]:.6g})"
 
 
-def find_deciles(values: FloatArray, counts: IntArray) -> tuple[float, ...]:
-    """Return the least of ascending scores, their nine deciles and the largest; none of none."""
+def find_deciles(values: FloatArray, counts: IntArray | None = None) -> tuple[float, ...]:
+    """Return the least of ascending scores, their nine deciles and the largest; none of none.
+
+    Without counts each value is one row.
+    """
     if not len(values):
         return ()
-    rows = np.cumsum(counts)
-    places = np.searchsorted(rows, _DECILES * (rows[-1] - 1), side="right")
+    if counts is None:
+        places = (_DECILES * (len(values) - 1)).astype(np.intp)
+    else:
+        rows = np.cumsum(counts)
+        places = np.searchsorted(rows, _DECILES * (rows[-1] - 1), side="right")
     return tuple(values[places].tolist())
 
 
@@ -346,21 +354,41 @@ def row_counts(scores: Scores) -> IntArray:
     return np.asarray(scores.count).astype(np.int64)
 
 
-def _write_hashes(values: FloatArray, counts: IntArray) -> tuple[str, int]:
+def _write_hashes(values: FloatArray, counts: IntArray | None) -> tuple[str, int]:
     """Return the smallest hashes of distinct sorted values as text, and what they are below."""
-    if not len(values):
-        return "", _ALL
-    single = _to_single(values)
-    first = np.flatnonzero(np.append(True, single[1:] != single[:-1]))
-    hashes = _hash(single[first])
-    rows = np.add.reduceat(counts, first)
-    below = _ALL
-    if len(hashes) > _MOST_KEPT:
-        below = int(np.partition(hashes, _MOST_KEPT)[_MOST_KEPT])
-    kept = hashes.astype(np.int64) < below
-    pairs = sorted(zip(hashes[kept].tolist(), rows[kept].tolist(), strict=True))
+    limit = _LIKELY_ENOUGH * _ALL // max(len(values), 1)
+    while True:
+        limit = min(limit, _ALL)
+        hashes, rows = _count_small_hashes(values, counts, limit)
+        if limit == _ALL or len(hashes) > _MOST_KEPT:
+            break
+        limit *= 64  # values repeat
+    order = np.argsort(hashes)
+    below = int(hashes[order[_MOST_KEPT]]) if len(hashes) > _MOST_KEPT else _ALL
+    kept = order[:_MOST_KEPT]
+    pairs = zip(hashes[kept].tolist(), rows[kept].tolist(), strict=True)
     words = [f"{value:08x}" if count == 1 else f"{value:08x}*{count}" for value, count in pairs]
     return " ".join(words), below
+
+
+def _count_small_hashes(
+    values: FloatArray, counts: IntArray | None, limit: int
+) -> tuple[Hashes, IntArray]:
+    """Return the hashes below a limit of distinct sorted values, and the rows of each."""
+    parts = []
+    places = []
+    for start in range(0, len(values), _BLOCK):
+        hashes = _hash(values[start : start + _BLOCK])
+        small = np.flatnonzero(hashes <= np.uint32(limit - 1))
+        parts.append(hashes[small])
+        places.append(small + start)
+    if not parts:
+        return np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.int64)
+    found = np.concatenate(parts)
+    first = np.flatnonzero(np.append(True, found[1:] != found[:-1])[: len(found)])
+    if counts is None:
+        return found[first], np.diff(first, append=len(found))
+    return found[first], np.add.reduceat(counts[np.concatenate(places)], first)
 
 
 def _read_hashes(text: str) -> dict[int, int]:
