@@ -31,6 +31,7 @@ from boundshift._typing import Rows
 Hashes = NDArray[np.uint64]
 
 _MOST_KEPT = 10_000
+_BLOCK = 2048  # rows of a table that are hashed at a time, to stay in the cache
 # Probability with which fresh rows may be taken for rows of fit.
 _LEVEL = 1e-3
 _MISSING = ("None", "<NA>", "NaT")
@@ -174,6 +175,13 @@ def hash_rows(
         keys = _column_keys(entries.shape[1], names)
         np.add.at(total, entries.row, _hash_column(entries.data, keys[entries.col], number))
         return _mix(total)
+    if isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
+        table = X.reshape(len(total), -1)
+        keys = _column_keys(table.shape[1], names)
+        for start in range(0, len(total), _BLOCK):
+            rows = slice(start, start + _BLOCK)
+            total[rows] += _hash_column(table[rows], keys, number).sum(axis=1)
+        return _mix(total)
     columns = _find_columns(X, len(total), names)
     for key, column in zip(_column_keys(len(columns), names), columns, strict=True):
         total += _hash_column(column, key, number)
@@ -221,7 +229,9 @@ def _hash_column(values: Any, key: Any, number: type[np.floating[Any]]) -> Hashe
         bits = array.astype("M8[ns]").view(np.uint64)
     else:
         bits = _float_bits(array, number)
-    return np.where(bits == 0, np.uint64(0), _mix(bits ^ _mix(key)))
+    hashes = _mix(bits ^ _mix(key))
+    hashes *= bits != 0
+    return hashes
 
 
 def _as_array(values: Any) -> NDArray[Any]:
@@ -243,9 +253,10 @@ def _as_bits(value: Any, number: type[np.floating[Any]]) -> int:
 def _float_bits(numbers: NDArray[Any], number: type[np.floating[Any]]) -> Hashes:
     """Return the bits of numbers of a type, those of one zero and of one NaN."""
     with np.errstate(over="ignore", under="ignore"):
-        rounded = numbers.astype(number) + number(0)
-    same = np.where(np.isnan(rounded), number(np.nan), rounded)
-    return same.view(f"u{same.itemsize}").astype(np.uint64)
+        rounded = numbers.astype(number)
+        rounded += number(0)
+    rounded[np.isnan(rounded)] = np.nan
+    return rounded.view(f"u{rounded.itemsize}").astype(np.uint64)
 
 
 def _digest(text: str) -> int:
@@ -256,7 +267,10 @@ def _digest(text: str) -> int:
 def _mix(values: Any) -> Hashes:
     """Return numbers whose bits all depend on all bits given (a finaliser of splitmix64)."""
     with np.errstate(over="ignore"):
-        z = values + np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return np.asarray(z ^ (z >> np.uint64(31)))
+        z = np.asarray(values + np.uint64(0x9E3779B97F4A7C15))
+        z ^= z >> np.uint64(30)
+        z *= np.uint64(0xBF58476D1CE4E5B9)
+        z ^= z >> np.uint64(27)
+        z *= np.uint64(0x94D049BB133111EB)
+        z ^= z >> np.uint64(31)
+        return z
