@@ -3,6 +3,8 @@
 from boundshift import streaming as streaming
 from boundshift._boundary import find_boundary as find_boundary
 from boundshift._classifier import BoundShiftClassifier as BoundShiftClassifier
+from boundshift._cuts import Cuts as Cuts
+from boundshift._cuts import find_cuts as find_cuts
 from boundshift._groups import GroupBoundaries as GroupBoundaries
 from boundshift._groups import find_boundaries as find_boundaries
 from boundshift._guarantees.audit import Audit as Audit

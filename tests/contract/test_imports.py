@@ -33,6 +33,7 @@ ROOMS = [
     "_result",
     "_boundary",
     "_groups",
+    "_cuts",
     "_guarantees",
     "metrics",
     "_metric_intervals",

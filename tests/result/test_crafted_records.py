@@ -10,7 +10,9 @@ import pytest
 
 from boundshift import (
     Boundary,
+    ClassFloors,
     ClopperPearson,
+    Cuts,
     Floors,
     GroupBoundaries,
     InvalidInputError,
@@ -19,6 +21,7 @@ from boundshift import (
     certify,
     find_boundaries,
     find_boundary,
+    find_cuts,
     find_zone,
 )
 from boundshift._guarantees.bets import Point
@@ -57,6 +60,8 @@ RECORDS = {
     "certificate of floors": certify_floors(find_boundary(Y, S, rule=RULE), ClopperPearson(), RULE),
     "boundary of clusters": find_boundary(Y, S, rule=Floors(recall=0.6), cluster=PATIENT),
     "groups": find_boundaries(Y, S, GROUP),
+    "cuts": find_cuts(Y + (S > 2.5), S),
+    "cuts of floors": find_cuts(Y, S, rule=ClassFloors(recall={0: 0.7, 1: 0.6})),
     "monitor": watched(certify(Y, S, 1.0)),
     "fresh monitor": Monitor(certify(Y, S, 1.0)),
 }
@@ -139,6 +144,10 @@ def assert_possible(found):
     elif isinstance(found, GroupBoundaries):
         for boundary in (found.common, *found.values()):
             assert_possible(boundary)
+    elif isinstance(found, Cuts):
+        assert [*found.thresholds] == sorted(found.thresholds)
+        assert len(found.predict([-1e300, 1e300])) == 2
+        assert all(0.0 <= error <= 1.0 for error in found.errors)
     elif isinstance(found, Boundary):
         assert math.isfinite(found.threshold)
         assert all(0 <= k <= 1.001 * n for k, n in zip(found.wrong, found.n_samples, strict=True))
@@ -154,6 +163,14 @@ def assert_possible(found):
 
 
 CRAFTED = {
+    "cuts out of order": ("cuts", {"thresholds": [3.0, 1.0]}),
+    "cuts with half a row": ("cuts", {"wrong": [0.5, 0, 0]}),
+    "cuts with too many wrong for a floor": ("cuts of floors", {"wrong": [200, 0]}),
+    "cuts with a floor at no confidence": ("cuts of floors", {"confidence": None}),
+    "cuts with a floor of another band": (
+        "cuts of floors",
+        {"floors": {"labels": [7], "values": [0.5]}},
+    ),
     "a bound below 0": ("certificate", {"error_bounds": [-1.0, 0.1]}),
     "a bound of NaN": ("certificate", {"error_bounds": ["NaN", "NaN"]}),
     "a bound that is too good": ("certificate", {"error_bounds": [0.01, 0.01]}),
