@@ -222,34 +222,41 @@ def find_boundaries(
     {'small': 1.7, 'large': 0.9}
     """
     curve, rule = choose_claims(curve, rule)
-    weight = as_positive("prior_rows", prior_rows, "Use 20, or 0 for no shrinkage.", zero=True)
-    is_capped = isinstance(rule, Floors) and rule.flagged is not None
-    if is_capped or isinstance(curve, ConfidenceCurve | SupportRadius):
-        weight = 0.0
+    weight = prior_weight(curve, rule, prior_rows)
     is_positive, scores, labels = as_rows(y_true, y_score, pos_label, symmetric=False)
     groups, codes = _encode(_as_groups(by, len(scores)))
     all_given = ScoreSample.from_rows(is_positive, scores, labels)
     all_rows = ChoosingRows.of(all_given)
     everyone = all_given.on_scale(scale)
     common = decide(everyone, curve, rule)
-    shrunk_curve = _Shrunk(curve, everyone, weight)
+    shrunk_curve = Shrunk(curve, everyone, weight)
     given_samples = _split(scores, labels, 2 * codes + is_positive, len(groups))
     boundaries = {}
     for group, given in zip(groups, given_samples, strict=True):
-        sample = _in_units_of(everyone, given)
-        if all(sample.n_samples) and weight:
-            group_rule = rule.at_prevalence(shrunk_curve.prevalence(sample))
-            boundary = solve(sample, shrunk_curve, group_rule, given)
+        if not all(given.n_samples):
+            boundaries[group] = common_for(group, common, curve)
+            continue
+        boundaries[group] = shrunk_curve.decide(given, rule)
+        if weight:
             # Rows of other groups help to choose it.
-            boundaries[group] = replace(boundary, curve=curve, rule=rule, chosen_on=all_rows)
-        elif all(sample.n_samples):
-            boundaries[group] = solve(sample, curve, rule, given)
-        elif isinstance(curve, ConfidenceCurve):
-            boundaries[group] = restate(common, Status.UNMET, _LACKS_A_CLASS.format(group))
-        else:
-            boundaries[group] = common
-    _warn_of_groups(boundaries)
+            boundaries[group] = replace(boundaries[group], chosen_on=all_rows)
+    warn_of_groups(boundaries, stacklevel=3)
     return GroupBoundaries(boundaries, common, weight)
+
+
+def prior_weight(curve: ErrorCurve, rule: Rule, prior_rows: float) -> float:
+    """Return how many rows of a class those of all groups count for; 0 if nothing is shrunk."""
+    weight = as_positive("prior_rows", prior_rows, "Use 20, or 0 for no shrinkage.", zero=True)
+    is_capped = isinstance(rule, Floors) and rule.flagged is not None
+    is_own = is_capped or isinstance(curve, ConfidenceCurve | SupportRadius)
+    return 0.0 if is_own else weight
+
+
+def common_for(group: object, common: Boundary, curve: ErrorCurve) -> Boundary:
+    """Return the common boundary for a group that lacks the rows of a class."""
+    if isinstance(curve, ConfidenceCurve):
+        return restate(common, Status.UNMET, _LACKS_A_CLASS.format(group))
+    return common
 
 
 def _as_groups(by: ArrayLike, n_rows: int) -> NDArray[Any]:
@@ -296,7 +303,8 @@ def _in_units_of(everyone: ScoreSample, given: ScoreSample) -> ScoreSample:
     return replace(given, negative=negative, positive=positive, log_odds=everyone.log_odds)
 
 
-def _warn_of_groups(boundaries: dict[object, Boundary]) -> None:
+def warn_of_groups(boundaries: dict[Any, Boundary], stacklevel: int) -> None:
+    """Warn if boundaries of groups need a second look."""
     doubtful = [group for group, boundary in boundaries.items() if boundary.needs_a_look]
     if doubtful:
         first = doubtful[0]
@@ -304,12 +312,12 @@ def _warn_of_groups(boundaries: dict[object, Boundary]) -> None:
             f"The boundaries of {len(doubtful)} of {len(boundaries)} groups need a second look. "
             f"The first is {first!r}: {boundaries[first].message}",
             BoundaryWarning,
-            stacklevel=4,
+            stacklevel=stacklevel + 1,
         )
 
 
 @dataclass(frozen=True, eq=False)
-class _Shrunk(ErrorCurve):
+class Shrunk(ErrorCurve):
     """The curve of a group's rows, shrunk towards the same curve of all rows.
 
     What belongs to all rows is computed once, whatever the number of groups.
@@ -339,6 +347,14 @@ class _Shrunk(ErrorCurve):
         common = self.everyone.positive.n / sum(self.everyone.n_samples)
         positives = sample.positive.n + self.prior_rows * common
         return float(positives / (sum(sample.n_samples) + self.prior_rows))
+
+    def decide(self, given: ScoreSample, rule: Rule) -> Boundary:
+        """Return the boundary of a group, whose scores are as they came."""
+        sample = _in_units_of(self.everyone, given)
+        if not self.prior_rows:
+            return solve(sample, self.own, rule, given)
+        boundary = solve(sample, self, rule.at_prevalence(self.prevalence(sample)), given)
+        return replace(boundary, curve=self.own, rule=rule)
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:
         """Return the function from boundaries to the claimed error rates (negative, positive)."""

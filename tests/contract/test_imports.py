@@ -53,7 +53,8 @@ LIBRARIES = {
     "_sklearn_internals": {"sklearn"},
     "rules": {"sklearn"},
     "streaming": {
-        *("dask", "distributed", "duckdb", "joblib", "openpyxl", "polars", "pyarrow", "pyspark"),
+        *("dask", "distributed", "duckdb", "joblib", "openpyxl", "pandas", "polars", "pyarrow"),
+        "pyspark",
     },
     "models": {"sklearn", "joblib", "onnx", "onnxruntime", "skl2onnx", "skops"},
     "_classifier": {"sklearn"},

@@ -37,6 +37,11 @@ BIN_BITS = 28
 """Bits that hold every bin, so that an index of a range fits above them."""
 
 
+def group_of(bins: IntArray) -> IntArray:
+    """Return the number that stands above a bin's bits; bins of negative scores are below 0."""
+    return np.asarray((bins + (1 << (BIN_BITS - 1))) >> BIN_BITS)
+
+
 def bins_of(scores: FloatArray) -> IntArray:
     """Return the bin of each score."""
     is_near_one = (scores > 0.5) & (scores < 1.0)

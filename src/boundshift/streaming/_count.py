@@ -7,12 +7,13 @@ range, and leaves exactly the bins that hold rows.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from threading import Lock
 
 import numpy as np
 
 from boundshift._scores import LARGEST_SCORE
-from boundshift._typing import BoolArray, FloatArray, IntArray
+from boundshift._typing import BoolArray, FloatArray, IntArray, Label, LabelArray
 from boundshift.streaming._bins import BIN_BITS, bins_of
 from boundshift.streaming._read import ROWS_AT_ONCE, Chunk
 from boundshift.streaming._tally import ClassTally, Counts
@@ -39,14 +40,30 @@ class Ranges:
 
 
 @dataclass(frozen=True, eq=False)
+class GroupNumbers:
+    """The number of each group in order of appearance, shared by the threads that count."""
+
+    numbers: dict[Label, int] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def number(self, codes: LabelArray, names: tuple[Label, ...]) -> IntArray:
+        """Return the number of each row's group, -1 for a code below 0."""
+        with self._lock:
+            known = [self.numbers.setdefault(name, len(self.numbers)) for name in names]
+        return np.array([*known, -1], dtype=np.int64)[codes]
+
+
+@dataclass(frozen=True, eq=False)
 class PassRequest:
     """What to count in one pass: all rows, or those in some ranges of scores.
 
-    A bin that holds a cut is counted in two parts, up to the cut and above it.
+    A bin that holds a cut is counted in two parts, up to the cut and above it. With `groups`, the
+    number of a row's group stands above the bits of its bin.
     """
 
     ranges: Ranges | None = None
     cuts: tuple[float, ...] = ()
+    groups: GroupNumbers | None = None
 
     def count(self, chunks: Iterable[Chunk]) -> Counts:
         """Count chunks of rows."""
@@ -73,7 +90,13 @@ class PassRequest:
             weights = None
             if parts[0].weights is not None:
                 weights = np.concatenate([part.weights for part in parts])
-            counts.add(label, self._tally_class(scores, weights))
+            if self.groups is None:
+                tally = self._tally_class(scores, weights)
+            else:
+                encoded = [part.groups for part in parts if part.groups is not None]
+                numbers = [self.groups.number(*each) for each in encoded]
+                tally = _tally_groups(scores, np.concatenate(numbers))
+            counts.add(label, tally)
         waiting.clear()
 
     def _usable(self, rows: Chunk, counts: Counts) -> Chunk:
@@ -87,6 +110,10 @@ class PassRequest:
             infinite = ~is_usable & ~is_missing
             counts.add_fault("y_score", "NaN", rows.location, is_missing.sum())
             counts.add_fault("y_score", "infinite or larger", rows.location, infinite.sum())
+        if rows.groups is not None:
+            has_group = rows.groups[0] >= 0
+            counts.add_fault("by", "missing", rows.location, int(np.count_nonzero(~has_group)))
+            is_usable &= has_group
         if self.ranges is not None:
             is_usable &= self.ranges.find(scores)[1]
         rows = replace(rows, scores=scores)
@@ -112,6 +139,12 @@ class PassRequest:
         origin = self.ranges.origins[index]
         bins = (index << BIN_BITS) + bins_of(scores - origin)
         return ClassTally.of_sorted(bins, scores, origin, weights)
+
+
+def _tally_groups(scores: FloatArray, groups: IntArray) -> ClassTally:
+    order = np.lexsort((scores, groups))
+    scores = scores[order]
+    return ClassTally.of_sorted((groups[order] << BIN_BITS) + bins_of(scores), scores)
 
 
 def _classes_of(rows: Chunk, counts: Counts) -> list[tuple[object, BoolArray]]:

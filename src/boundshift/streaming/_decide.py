@@ -12,7 +12,7 @@ no threshold inside a bin can be better. Bins that leave a doubt are looked into
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -58,14 +58,28 @@ def decide_bins(
         return decide(sample, curve, rule, scale)
 
     check_collected(curve)
+    boundary = decide_bins_by(bins, [decide_sample], curve, rule, passes)
+    return replace(boundary, chosen_on=summary_of(bins))
+
+
+def decide_bins_by(
+    bins: JointBins,
+    versions: Sequence[Decide],
+    curve: ErrorCurve,
+    rule: Rule,
+    passes: Passes | None = None,
+) -> Boundary:
+    """Return the boundary of the rows that were counted, by a function that decides a sample.
+
+    If that depends on other bins than these, further versions have rows of those bins at the ends
+    that `JointBins.at_ends` names, in its order.
+    """
     if isinstance(curve, CountCurve):
-        boundary = _decide_counts(bins, decide_sample, curve, rule, passes)
-    else:
-        boundary = _decide_smooth(bins, decide_sample, passes)
-    return replace(boundary, chosen_on=_summary_of(bins))
+        return _decide_counts(bins, versions[0], curve, rule, passes)
+    return _decide_smooth(bins, versions, passes)
 
 
-def _summary_of(bins: JointBins) -> ChoosingRows:
+def summary_of(bins: JointBins) -> ChoosingRows:
     """Return what a boundary remembers of rows that were counted: no scores of single rows."""
     negatives, positives = bins.rows.sum(axis=1).tolist()
     deciles = [_deciles_of(bins, i) for i in (0, 1)]
@@ -98,36 +112,38 @@ def check_collected(curve: ErrorCurve) -> None:
 # --- Smooth curves --------------------------------------------------------------------------------
 
 
-def _decide_smooth(bins: JointBins, decide_sample: Decide, passes: Passes | None) -> Boundary:
+def _decide_smooth(bins: JointBins, versions: Sequence[Decide], passes: Passes | None) -> Boundary:
     while passes and bins.may_hide_atoms().any():
         bins = passes.look_into(bins, bins.may_hide_atoms())
-    boundary = decide_sample(bins.sample())
-    boundary = replace(boundary, resolution=_resolution(bins, decide_sample, boundary))
+    boundary = versions[0](bins.sample())
+    boundary = replace(boundary, resolution=_resolution(bins, versions, boundary))
     while passes and bins.holding(boundary.threshold).any():
         bins = passes.look_into(bins, bins.holding(boundary.threshold))
     boundary = _between_bins(bins, boundary)
     return replace(boundary, wrong=bins.count_wrong(boundary.threshold))
 
 
-def _resolution(bins: JointBins, decide_sample: Decide, boundary: Boundary) -> float:
+def _resolution(bins: JointBins, versions: Sequence[Decide], boundary: Boundary) -> float:
     """Return how far the threshold may be from that of the rows."""
     threshold = boundary.threshold
-    is_open = bins.is_open
-    if not is_open.any() and not bins.is_weighted:
+    if len(versions) == 1 and not bins.is_open.any() and not bins.is_weighted:
         return 0.0
     moved = _LEAST_RESOLUTION * bins.typical_width()
-    for is_side in (bins.high <= threshold, bins.high > threshold):
-        for i in (0, 1):
-            at_ends = np.zeros(bins.rows.shape, dtype=np.bool_)
-            at_ends[i] = is_open & is_side
-            other = decide_sample(bins.sample(at_ends)).threshold
-            moved += 2.0 * abs(other - threshold)
-    if len(bins.atoms):
-        # The threshold stands in a gap between points, of which those of open bins are means.
-        beside = is_open & bins.touching(*boundary.plateau)
-        moved += float((bins.high - bins.low)[beside].sum())
-        moved += boundary.plateau[1] - boundary.plateau[0] if beside.any() else 0.0
-    return moved
+    at_ends = bins.at_ends(threshold)
+    for decide_sample, ends in zip(versions[1:] or 4 * [versions[0]], at_ends, strict=True):
+        moved += 2.0 * abs(decide_sample(bins.sample(ends)).threshold - threshold)
+    return moved + gap_around(bins, boundary)
+
+
+def gap_around(bins: JointBins, boundary: Boundary) -> float:
+    """Return how much wider the gap of a threshold may be, whose ends may be means of open bins."""
+    if not len(bins.atoms):
+        return 0.0
+    beside = bins.is_open & bins.touching(*boundary.plateau)
+    if not beside.any():
+        return 0.0
+    width = float((bins.high - bins.low)[beside].sum())
+    return width + boundary.plateau[1] - boundary.plateau[0]
 
 
 def _between_bins(bins: JointBins, boundary: Boundary) -> Boundary:

@@ -32,6 +32,7 @@ from boundshift.streaming._tally import Counts
 if TYPE_CHECKING:
     import dask.dataframe as dd
     import duckdb
+    import pandas as pd
     import polars as pl
     import pyarrow as pa
     from dask.delayed import Delayed
@@ -66,6 +67,23 @@ def arrow_columns(table: pa.Table | pa.RecordBatch | dataset.Dataset, roles: Rol
     def chunks() -> Iterator[Chunk]:
         for i, batch in enumerate(rows.to_batches(columns=list(dict.fromkeys(roles.values())))):
             yield table_chunk(batch, roles, f"batch {i}")
+
+    return PartSource(chunks)
+
+
+def pandas_columns(frame: pd.DataFrame, roles: Roles) -> PartSource:
+    """Return the source of some columns of a frame in memory."""
+    _check_columns(getattr(frame, "columns", None), frame, roles)
+
+    def chunks() -> Iterator[Chunk]:
+        columns = {role: frame[name] for role, name in roles.items()}
+        yield as_chunk(
+            columns["label"],
+            columns["score"],
+            columns.get("weight"),
+            columns.get("by"),
+            location="the frame",
+        )
 
     return PartSource(chunks)
 

@@ -289,6 +289,16 @@ class JointBins:
         ]
         return ScoreSample(points[0], points[1], self.labels, given_atoms=self.atoms)
 
+    def at_ends(self, threshold: float) -> list[BoolArray]:
+        """Return which bins have rows at their ends: the open ones of a class on either side."""
+        masks = []
+        for is_side in (self.high <= threshold, self.high > threshold):
+            for i in (0, 1):
+                mask = np.zeros(self.rows.shape, dtype=np.bool_)
+                mask[i] = self.is_open & is_side
+                masks.append(mask)
+        return masks
+
     def well_separated(self) -> ScoreSample:
         """Return a sample in which the negative rows of a bin all lie below the positive ones."""
         is_mixed = self.is_open & (self.rows > 0).all(axis=0)

@@ -166,6 +166,11 @@ def check_faults(counts: Counts) -> None:
 _RULES = (
     ("y_true", "hold a label for each row", "Drop the rows without a label."),
     (
+        "by",
+        "name the group of each row",
+        "Drop those rows, or give them a group of their own.",
+    ),
+    (
         "y_score",
         "be finite and at most 1e+290 in magnitude",
         "Drop those rows, or clip infinite scores to the largest finite one.",

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,6 +36,8 @@ from boundshift.streaming._zone import decide_zone
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from boundshift.streaming._groups import GroupTallies
+
 
 @dataclass(frozen=True, eq=False)
 class Tally:
@@ -64,6 +66,34 @@ class Tally:
     classes: Mapping[Label, ClassTally]
     is_weighted: bool = False
 
+    @overload
+    @classmethod
+    def of(
+        cls,
+        data: object,
+        *,
+        label: str = ...,
+        score: str = ...,
+        weight: str | None = ...,
+        by: None = ...,
+        at: Sequence[float] = ...,
+        element: int = ...,
+        progress: Progress | None = ...,
+    ) -> Tally: ...
+
+    @overload
+    @classmethod
+    def of(
+        cls,
+        data: object,
+        *,
+        label: str = ...,
+        score: str = ...,
+        by: str,
+        element: int = ...,
+        progress: Progress | None = ...,
+    ) -> GroupTallies: ...
+
     @classmethod
     def of(
         cls,
@@ -72,16 +102,20 @@ class Tally:
         label: str = "label",
         score: str = "score",
         weight: str | None = None,
+        by: str | None = None,
         at: Sequence[float] = (),
         element: int = -1,
         progress: Progress | None = None,
-    ) -> Tally:
+    ) -> Tally | GroupTallies:
         """Count labelled scores in one pass.
 
         Parameters
         ----------
         data, label, score, weight, element, progress
             As in :func:`scan_boundary`.
+        by : str, default=None
+            Column that names the group of each row. The result is then a :class:`GroupTallies`,
+            counted without weights and without `at`.
         at : sequence of float, default=()
             Thresholds at which rows are counted exactly: a bin that holds one is cut there.
 
@@ -90,6 +124,17 @@ class Tally:
         If a bin holds a thousandth of a class or of both, it may hide a score that repeats, or
         scores with a large offset. A second pass looks into such bins if there are two classes.
         """
+        if by is not None:
+            if weight is not None or len(at):
+                raise InvalidInputError(
+                    f"cannot be combined with `weight` or `at`, got weight={weight!r} and "
+                    f"at={list(at)!r}. Leave them out, or count the rows of one group.",
+                    argument="by",
+                )
+            from boundshift.streaming._groups import GroupTallies
+
+            source = read(data, label, score, element=element, by=by)
+            return GroupTallies._of_passes(Passes(source, progress))
         passes = Passes(read(data, label, score, weight, element), progress)
         counts = passes.count(PassRequest(cuts=tuple(map(float, at))))
         classes = dict(counts.classes())
@@ -130,19 +175,10 @@ class Tally:
         pa = arrow()
         tables = []
         for label, tally in self.classes.items():
-            columns = {
-                "label": pa.array([label] * len(tally)),
-                "part": np.zeros(len(tally), dtype=np.int64),
-                "bin": tally.bin,
-                "n_rows": tally.rows,
-                "mean": tally.mean,
-                "low": tally.low,
-                "high": tally.high,
-            }
-            weights = {}
+            columns = columns_of(label, tally)
             if self.is_weighted:
-                weights = {"weight": tally.weight, "squares": tally.squares}
-            tables.append(pa.table(columns | weights))
+                columns |= {"weight": tally.weight, "squares": tally.squares}
+            tables.append(pa.table(columns))
         return pa.concat_tables(tables)
 
     def to_parquet(self, path: str | PathLike[str]) -> None:
@@ -318,6 +354,19 @@ class Tally:
         return f"Tally({rows}; {sum(map(len, self.classes.values())):,} bins)"
 
 
+def columns_of(label: Label, tally: ClassTally) -> dict[str, object]:
+    """Return the columns of a class in the result of :func:`tally_sql`, without weights."""
+    return {
+        "label": arrow().array([label] * len(tally)),
+        "part": np.zeros(len(tally), dtype=np.int64),
+        "bin": tally.bin,
+        "n_rows": tally.rows,
+        "mean": tally.mean,
+        "low": tally.low,
+        "high": tally.high,
+    }
+
+
 def _merged(*parts: ClassTally) -> ClassTally:
     """Merge equal bins; parts of bins that were looked into stay beside each other."""
     plain = ClassTally.joined(part.take(part.bin != REFINED_BIN) for part in parts)
@@ -333,7 +382,13 @@ def _with_refined(counted: ClassTally, refined: ClassTally) -> ClassTally:
 
 
 def tally_sql(
-    label: str, score: str, table: str, *, weight: str | None = None, dialect: str = "ansi"
+    label: str,
+    score: str,
+    table: str,
+    *,
+    weight: str | None = None,
+    by: str | None = None,
+    dialect: str = "ansi",
 ) -> str:
     """Return one query that counts labelled scores, for :meth:`Tally.from_frame`.
 
@@ -341,6 +396,9 @@ def tally_sql(
     ----------
     label, score, weight : str
         Names of columns. They are quoted.
+    by : str, default=None
+        Column that names the group of each row, for :meth:`GroupTallies.from_frame`. It cannot be
+        combined with `weight`.
     table : str
         What stands behind FROM: a table, or a query in parentheses with an alias. It is not
         quoted.
@@ -361,7 +419,13 @@ def tally_sql(
             "other databases.",
             argument="dialect",
         )
-    names = {"label": label, "score": score} | ({} if weight is None else {"weight": weight})
+    if by is not None and weight is not None:
+        raise InvalidInputError(
+            f"cannot be combined with `weight`, got weight={weight!r}. Leave one of them out.",
+            argument="by",
+        )
+    named = {"label": label, "score": score, "weight": weight, "by": by}
+    names = {role: name for role, name in named.items() if name is not None}
     quote = partial(quote_name, dialect=dialect)
     columns = {role: quote(name) for role, name in names.items()}
     return count_query(PassRequest(), columns, table, dialect)

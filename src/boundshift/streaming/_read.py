@@ -40,7 +40,7 @@ Pair = Sequence[Column]
 """Labels and scores, or these and weights."""
 
 Roles = dict[str, str]
-"""Names of the columns of label, score and, where rows have some, weight."""
+"""Names of the columns of label, score and, where rows have some, weight and group (`by`)."""
 
 ROWS_AT_ONCE = 1 << 18
 """Rows that are read, sorted and counted together. More take more memory."""
@@ -51,6 +51,7 @@ _ENGINES = {
     "dask": "dask",
     "dask_expr": "dask",
     "duckdb": "duckdb",
+    "pandas": "pandas",
     "polars": "polars",
     "pyarrow": "arrow",
     "pyspark": "spark",
@@ -68,6 +69,7 @@ class Chunk:
     names: tuple[Label, ...] | None
     scores: FloatArray  # NaN where a score is missing
     weights: FloatArray | None
+    groups: tuple[LabelArray, tuple[Label, ...]] | None  # indices of names, and these
     location: str  # as errors call it, for example "partition 3"
 
     def __len__(self) -> int:
@@ -76,7 +78,14 @@ class Chunk:
     def take(self, which: slice | BoolArray) -> Chunk:
         """Return some of the rows."""
         weights = None if self.weights is None else self.weights[which]
-        return replace(self, labels=self.labels[which], scores=self.scores[which], weights=weights)
+        groups = None if self.groups is None else (self.groups[0][which], self.groups[1])
+        return replace(
+            self,
+            labels=self.labels[which],
+            scores=self.scores[which],
+            weights=weights,
+            groups=groups,
+        )
 
     def has(self, label: object) -> BoolArray:
         """Return whether each row has a label."""
@@ -93,20 +102,26 @@ class Chunk:
         return names, int(np.count_nonzero(missing))
 
 
-def as_chunk(labels: Column, scores: Column, weights: Column = None, *, location: str) -> Chunk:
+def as_chunk(
+    labels: Column, scores: Column, weights: Column = None, groups: Column = None, *, location: str
+) -> Chunk:
     """Return a chunk of arrays, series or Arrow arrays."""
     codes, names = _encode(labels)
     numbers = _numbers("y_score", scores, location, len(codes))
     if weights is not None:
         weights = _numbers("sample_weight", weights, location, len(codes))
-    return Chunk(codes, names, numbers, weights, location)
+    group_codes = None if groups is None else encode_groups(groups)
+    return Chunk(codes, names, numbers, weights, group_codes, location)
 
 
 def table_chunk(rows: pa.Table | pa.RecordBatch, roles: Roles, location: str) -> Chunk:
     """Return columns of an Arrow table or record batch."""
     columns = {role: rows.column(name) for role, name in roles.items()}
     labels = as_labels(columns["label"], roles["label"], location)
-    return as_chunk(labels, columns["score"], columns.get("weight"), location=location)
+    groups = columns.get("by")
+    if groups is not None:
+        groups = as_labels(groups, roles["by"], location)
+    return as_chunk(labels, columns["score"], columns.get("weight"), groups, location=location)
 
 
 def arrow() -> ModuleType:
@@ -201,6 +216,16 @@ def _encode(labels: Column) -> tuple[LabelArray, tuple[Label, ...] | None]:
     return np.array(coded, dtype=np.int64), tuple(known)
 
 
+def encode_groups(groups: Column) -> tuple[LabelArray, tuple[Label, ...]]:
+    """Return the index of the name of each row's group, -1 if it is missing, and the names."""
+    codes, names = _encode(groups)
+    if names is None:
+        values, codes = np.unique(codes, return_inverse=True)
+        names = tuple(values.tolist())
+    is_missing = np.array([name is None or name != name for name in names], dtype=np.bool_)
+    return np.where(np.append(is_missing, True)[codes], -1, codes), names
+
+
 def check_names(where: str, names: Sequence[str], wanted: Iterable[str]) -> None:
     """Raise if a wanted column is not there, and name the nearest that is."""
     missing = [column for column in wanted if column not in names]
@@ -235,7 +260,12 @@ class Source(Protocol):
 
 
 def read(
-    data: object, label: str, score: str, weight: str | None = None, element: int = -1
+    data: object,
+    label: str,
+    score: str,
+    weight: str | None = None,
+    element: int = -1,
+    by: str | None = None,
 ) -> Source:
     """Return the source of some columns, or of pairs; arguments as in `scan_boundary`."""
     engine = _ENGINES.get(type(data).__module__.partition(".")[0])
@@ -245,7 +275,15 @@ def read(
             f"{type(data).__name__}. Pass a column of numbers as `score`.",
             argument="element",
         )
-    roles = {"label": label, "score": score} | ({} if weight is None else {"weight": weight})
+    roles = {"label": label, "score": score}
+    roles |= {role: name for role, name in (("weight", weight), ("by", by)) if name is not None}
+    if by is not None and engine in ("dask", "spark"):
+        raise InvalidInputError(
+            f"cannot be used with a frame of {engine.capitalize()}, whose workers do not share the "
+            "names of groups. Write the frame to Parquet and pass the files, or run the query of "
+            "tally_sql(..., by=...) and pass the result to GroupTallies.from_frame.",
+            argument="by",
+        )
     source: Source
     if engine is not None:
         frames = import_module("boundshift.streaming._frames")
@@ -263,7 +301,7 @@ def read(
         source = _pairs(data, roles)
     else:
         raise InvalidInputError(
-            "must be files, a DuckDB relation, a frame of Polars, Arrow, Dask or Spark, or "
+            "must be files, a DuckDB relation, a frame of pandas, Polars, Arrow, Dask or Spark, or "
             f"an iterable of pairs, got {type(data).__name__}. For columns in memory use "
             "boundshift.find_boundary.",
             argument="data",
@@ -344,7 +382,7 @@ def _gather(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
 def _pairs(pairs: Iterable[Pair] | Callable[[], Iterable[Pair]], roles: Roles) -> PartSource:
     """Return the source of pairs (labels, scores), or of triples with weights."""
     for role, column in roles.items():
-        if column != role or role == "weight":
+        if column != role or role in ("weight", "by"):
             raise InvalidInputError(
                 f"must be left out for pairs of labels and scores, which have no "
                 f"columns, got {column!r}. Weights come as triples (labels, scores, weights).",

@@ -15,7 +15,7 @@ from boundshift.streaming._bins import (
     bin_columns,
 )
 from boundshift.streaming._count import PassRequest
-from boundshift.streaming._read import as_chunk, as_labels
+from boundshift.streaming._read import as_chunk, as_labels, encode_groups
 from boundshift.streaming._tally import ClassTally, Column, Counts
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ _FAULTS = {
 def count_query(request: PassRequest, columns: Mapping[str, str], table: str, dialect: str) -> str:
     """Return the query that counts what a pass asks for.
 
-    `columns` are the label, the score and, if rows have some, the weight, as the dialect writes
-    them. The result has a row for each label and bin that holds rows.
+    `columns` are the label, the score and, if rows have some, the weight and the group (`by`), as
+    the dialect writes them. The result has a row for each label and bin that holds rows.
     """
     words = DIALECTS[dialect]
     numbers = [
@@ -68,7 +68,11 @@ def count_query(request: PassRequest, columns: Mapping[str, str], table: str, di
         for name in ("score", "weight")
         if name in columns
     ]
-    query = f"SELECT {columns['label']} AS label, {', '.join(numbers)} FROM {table}"
+    keys = {"label": columns["label"]}
+    if "by" in columns:
+        keys["group_name"] = columns["by"]
+    names = [f"{column} AS {name}" for name, column in keys.items()]
+    query = f"SELECT {', '.join(names + numbers)} FROM {table}"
     # Every step is a query of the step before, which adds a column.
     for name, expression in _steps(request, words).items():
         query = f"SELECT step.*, {expression} AS {name} FROM ({query}) step"
@@ -86,9 +90,11 @@ def count_query(request: PassRequest, columns: Mapping[str, str], table: str, di
         amounts["mean"] = "AVG(step.distance)"
     where = f" WHERE {' AND '.join(tests)}" if tests else ""
     selected = ", ".join(f"{expression} AS {name}" for name, expression in amounts.items())
+    key_names = ", ".join(f"step.{name} AS {name}" for name in keys)
+    by = ", ".join(f"step.{name}" for name in keys)
     return (
-        f"SELECT step.label AS label, step.part AS part, {bins} AS bin, {selected} "
-        f"FROM ({query}) step{where} GROUP BY step.label, step.part, {bins}"
+        f"SELECT {key_names}, step.part AS part, {bins} AS bin, {selected} "
+        f"FROM ({query}) step{where} GROUP BY {by}, step.part, {bins}"
     )
 
 
@@ -127,12 +133,18 @@ def counts_of(table: pa.Table, request: PassRequest, location: str) -> Counts:
     labels = as_labels(table["label"], "label", location)
     entries = as_chunk(labels, table["low"], location=location)
     columns = {
-        name: np.asarray(table[name].to_numpy()) for name in table.column_names if name != "label"
+        name: np.asarray(table[name].to_numpy())
+        for name in table.column_names
+        if name not in ("label", "group_name")
     }
     rows = columns["n_rows"].astype(np.int64)
     bins = columns["bin"]
     for bin_of_faults, (column, kind) in _FAULTS.items():
         counts.add_fault(column, kind, location, rows[bins == bin_of_faults].sum())
+    if request.groups is not None:
+        groups = encode_groups(as_labels(table["group_name"], "group_name", location))
+        columns["part"] = request.groups.number(*groups)
+        counts.add_fault("by", "missing", location, rows[columns["part"] < 0].sum())
     present, _ = entries.distinct()
     is_labelled = np.zeros(len(rows), dtype=np.bool_)
     for label in present:

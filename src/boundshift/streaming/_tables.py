@@ -496,6 +496,8 @@ def _read_part(
         else:
             types = dict.fromkeys(roles.values(), pa.float64())
             types[roles["label"]] = pa.string() if as_text else None
+            if "by" in roles:
+                types[roles["by"]] = None
             batches = read_batches(opened, types)
         for batch in batches:
             yield table_chunk(batch, roles, path.name)
