@@ -184,9 +184,18 @@ def decide(
     return solve(sample, curve, rule, given)
 
 
-def solve(sample: ScoreSample, curve: ErrorCurve, rule: Rule, given: ScoreSample) -> Boundary:
-    """Return the boundary of a sample, of which `given` has the scores as they came."""
-    return _record(curve.solve(sample, rule), sample, curve, rule, given)
+def solve(
+    sample: ScoreSample,
+    curve: ErrorCurve,
+    rule: Rule,
+    given: ScoreSample,
+    rows: ChoosingRows | None = None,
+) -> Boundary:
+    """Return the boundary of a sample, of which `given` has the scores as they came.
+
+    `rows` are those that chose it, if they are not only the rows of the sample.
+    """
+    return _record(curve.solve(sample, rule), sample, curve, rule, given, rows)
 
 
 def _solve_one_class(sample: ScoreSample, curve: ErrorCurve, rule: Rule) -> Solution:
@@ -307,7 +316,12 @@ def decide_by_cluster(
 
 
 def _record(
-    solution: Solution, sample: ScoreSample, curve: ErrorCurve, rule: Rule, given: ScoreSample
+    solution: Solution,
+    sample: ScoreSample,
+    curve: ErrorCurve,
+    rule: Rule,
+    given: ScoreSample,
+    rows: ChoosingRows | None = None,
 ) -> Boundary:
     """Return the record of a solution; `given` has the scores as they came."""
     found = solution.found
@@ -330,5 +344,5 @@ def _record(
         remarks=solution.remarks,
         detail=solution.detail,
         scale="raw" if sample.log_odds is None else "probability",
-        chosen_on=ChoosingRows.of(given),
+        chosen_on=rows or ChoosingRows.of(given),
     )

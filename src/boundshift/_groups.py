@@ -236,10 +236,8 @@ def find_boundaries(
         if not all(given.n_samples):
             boundaries[group] = common_for(group, common, curve)
             continue
-        boundaries[group] = shrunk_curve.decide(given, rule)
-        if weight:
-            # Rows of other groups help to choose it.
-            boundaries[group] = replace(boundaries[group], chosen_on=all_rows)
+        # Rows of other groups help to choose a boundary that is shrunk.
+        boundaries[group] = shrunk_curve.decide(given, rule, all_rows if weight else None)
     warn_of_groups(boundaries, stacklevel=3)
     return GroupBoundaries(boundaries, common, weight)
 
@@ -348,12 +346,13 @@ class Shrunk(ErrorCurve):
         positives = sample.positive.n + self.prior_rows * common
         return float(positives / (sum(sample.n_samples) + self.prior_rows))
 
-    def decide(self, given: ScoreSample, rule: Rule) -> Boundary:
+    def decide(self, given: ScoreSample, rule: Rule, rows: ChoosingRows | None = None) -> Boundary:
         """Return the boundary of a group, whose scores are as they came."""
         sample = _in_units_of(self.everyone, given)
         if not self.prior_rows:
-            return solve(sample, self.own, rule, given)
-        boundary = solve(sample, self, rule.at_prevalence(self.prevalence(sample)), given)
+            return solve(sample, self.own, rule, given, rows)
+        group_rule = rule.at_prevalence(self.prevalence(sample))
+        boundary = solve(sample, self, group_rule, given, rows)
         return replace(boundary, curve=self.own, rule=rule)
 
     def errors(self, sample: ScoreSample) -> ErrorsAt:

@@ -15,6 +15,8 @@ from boundshift._typing import FloatArray
 CONFIDENCE = 0.95
 """Confidence of the interval by which a boundary's status is chosen."""
 
+_QUANTILE = float(norm.isf((1.0 - CONFIDENCE) / 2))
+
 # Scores of a class that are ranked. Of more, evenly spaced ones are taken, which changes the area
 # by at most one over this number.
 _MOST_RANKED = 20_000
@@ -56,7 +58,7 @@ def _margin_of_chance(sample: ScoreSample) -> float:
     """
     n = sample.negative.effective_n
     p = sample.positive.effective_n
-    return float(norm.isf((1.0 - CONFIDENCE) / 2)) * math.sqrt((n + p + 1) / (12.0 * n * p))
+    return _QUANTILE * math.sqrt((n + p + 1) / (12.0 * n * p))
 
 
 def area_under_curve(sample: ScoreSample) -> float:

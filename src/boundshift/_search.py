@@ -159,9 +159,8 @@ def _bound_of_runs(errors: ErrorsAt, rule: Rule, places: FloatArray, sizes: Size
 
     def bound(first: IntArray, last: IntArray) -> FloatArray:
         # The negative error falls with the threshold, and the positive one rises.
-        negative = errors(places[last])[0]
-        positive = errors(places[first])[1]
-        return rule.value(negative, positive, sizes)
+        negative, positive = errors(places[np.concatenate([last, first])])
+        return rule.value(negative[: len(last)], positive[len(last) :], sizes)
 
     return bound
 

@@ -253,6 +253,9 @@ def _fit(x: FloatArray, counts: FloatArray) -> FloatArray:
 
 def _count_atoms(atoms: FloatArray, negatives: ArrayLike, positives: ArrayLike) -> ErrorsAt:
     """Return the function from boundaries to the rows at atoms on the wrong side of each."""
+    if not len(atoms):
+        nothing = np.zeros(1)
+        return lambda t: (nothing, nothing)
     above = np.append(0.0, np.cumsum(np.flip(negatives)))[::-1]
     below = np.append(0.0, np.cumsum(positives))
 

@@ -204,7 +204,8 @@ class GroupTallies(Mapping[Label, Tally]):
                 replace(versions[0], everyone=everyone.sample(at_ends).on_scale(scale))
                 for at_ends in everyone.at_ends(common.threshold)
             ]
-        deciders = [partial(version.decide, rule=rule) for version in versions]
+        rows = common.chosen_on if weight else None
+        deciders = [partial(version.decide, rule=rule, rows=rows) for version in versions]
         boundaries = {}
         for group in self.numbers:
             pair = [self._class_of(group, label) for label in everyone.labels]
@@ -214,8 +215,9 @@ class GroupTallies(Mapping[Label, Tally]):
             bins = JointBins.of_classes(everyone.labels, (pair[0], pair[1]), is_weighted=False)
             boundary = decide_bins_by(bins, deciders, curve, rule)
             resolution = boundary.resolution + (gap_around(everyone, boundary) if weight else 0.0)
-            rows = common.chosen_on if weight else summary_of(bins)
-            boundaries[group] = replace(boundary, resolution=resolution, chosen_on=rows)
+            boundaries[group] = replace(
+                boundary, resolution=resolution, chosen_on=rows or summary_of(bins)
+            )
         warn_of_groups(boundaries, stacklevel=3)
         return GroupBoundaries(boundaries, common, weight)
 
