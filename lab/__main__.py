@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 import time
 from collections.abc import Sequence
@@ -17,20 +16,18 @@ CLAIMS = (
 )  # fmt: skip
 EXPERIMENTS = {
     name: f"lab.claims.{name}"
-    for name in (*CLAIMS, "audits", "fresh", "models", "next_site", "peers")
+    for name in (*CLAIMS, "audits", "models", "next_site", "peers")
 } | {name: f"lab.speed.{name}" for name in ("speed", "training")}
+EXPERIMENTS["benchmark"] = "lab.benchmark.run"
 FUNCTIONS = {
     "demo": "lab.demo:main",
     "scale": "lab.speed.scale:main",
     "publish": "lab.reproduction.run:publish",
     "reproduce": "lab.reproduction.run:reproduce",
-    "suite": "lab.suite.run:run_suite",
 }
 # Said here, so that the demo needs no more than it imports.
 SCALE = ("parquet", "duckdb", "polars", "dask", "spark", "merge", "command", "page")
 PROBLEMS = ("synthetic", "pima", "breast-cancer", "hepatitis", "heart", "mimic", "all")
-MODELS = ("logistic", "svm", "mlp", "forest", "boosting")
-RARE = (0, 5, 10, 20, 50, 100, 200)
 
 
 def count(text: str) -> int:
@@ -51,12 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run what the command line asks for; return 1 where a goal is missed or input is wrong."""
     from boundshift.exceptions import InvalidInputError, MissingExtraError
 
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    options = vars(_parser().parse_args(words))
+    options = vars(_parser().parse_args(arguments))
     name = options.pop("name")
     try:
         if name in FUNCTIONS:
-            return _call(name, options, f"python -m lab {shlex.join(words)}")
+            return _call(name, options)
         met = [
             import_module(EXPERIMENTS[each]).EXPERIMENT.run(each, **options)
             for each in (CLAIMS if name == "evidence" else (name,))
@@ -67,10 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
-def _call(name: str, options: dict[str, Any], command: str) -> int:
+def _call(name: str, options: dict[str, Any]) -> int:
     module, _, function = FUNCTIONS[name].partition(":")
     start = time.perf_counter()
-    options = options | ({"command": command} if name == "suite" else {})
     done = getattr(import_module(module), function)(**options)
     if isinstance(done, int):
         return done
@@ -97,7 +92,6 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("publish", help="put a reproduction's tables into the docs")
     command.add_argument("folder", type=Path, help="where `reproduce` wrote its rows")
     _add_reproduce(commands.add_parser("reproduce", help="every table and figure of the paper"))
-    _add_suite(commands.add_parser("suite", help="methods compared on real imbalanced data"))
     return parser
 
 
@@ -117,24 +111,6 @@ def _add_reproduce(command: argparse.ArgumentParser) -> None:
         help="all: for a file without resampled copies",
     )  # fmt: skip
     command.add_argument("--no-figures", action="store_false", dest="figures")
-
-
-def _add_suite(command: argparse.ArgumentParser) -> None:
-    many: dict[str, Any] = {"action": "append"}
-    command.add_argument(
-        "--suite", dest="size", default="quick", choices=("quick", "full"),
-        help="quick: a small set of each family; full: all, three splits",
-    )  # fmt: skip
-    command.add_argument("--models", choices=MODELS, **many, help="default all; may be repeated")
-    command.add_argument("--methods", **many, help="names or patterns: 'tuned/*', '!*sum*'")
-    command.add_argument("--half", default="both", choices=("choose", "report", "both"))
-    command.add_argument(
-        "--rare", type=int, choices=RARE, **many,
-        help="minority rows to train on; 0 for all; may be repeated",
-    )  # fmt: skip
-    command.add_argument("--splits", type=count, help="splits of each set")
-    command.add_argument("--jobs", type=count, default=2, help="trainings at a time")
-    command.add_argument("--out", type=folder, default=Path("out/suite"))
 
 
 if __name__ == "__main__":

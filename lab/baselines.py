@@ -15,6 +15,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from boundshift._typing import FloatArray, IntArray
 from boundshift.exceptions import InvalidInputError
+from lab.methods import Quality
 
 
 @dataclass(frozen=True)
@@ -80,39 +81,26 @@ def bayes_risk_threshold(y_true: ArrayLike, y_score: ArrayLike) -> float:
     return -np.inf if worth[0] == 0 else float(edge)
 
 
-def tuned_threshold(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    metric: Literal["balanced_accuracy", "g_mean"] = "balanced_accuracy",
-) -> float:
-    """Return the threshold with the best metric on these scores; of several the lowest.
+def best_cut(y: IntArray, scores: FloatArray, metric: Quality, share: float) -> float:
+    """Return the middle of the gap between scores with the best metric; of several the lowest.
 
-    The last label in sorted order is positive. Every cut is tried, where scikit-learn's tuner
-    tries a grid of 100. It is in the middle of a gap, or infinite outside the scores.
+    Labels are 0 and 1. Every cut is tried, where scikit-learn's tuner tries a grid of 100. The
+    metric is that at a prevalence. The cut is infinite outside the scores.
     """
-    labels = np.asarray(y_true)
-    is_positive = labels == np.unique(labels)[-1]
-    values, codes = np.unique(np.asarray(y_score, dtype=np.float64), return_inverse=True)
-    below = [
-        np.append(0, np.cumsum(np.bincount(codes[of_class], minlength=len(values))))
-        for of_class in (~is_positive, is_positive)
-    ]
-    recall_negative = below[0] / below[0][-1]
-    recall_positive = 1 - below[1] / below[1][-1]
-    quality = (
-        recall_negative + recall_positive
-        if metric == "balanced_accuracy"
-        else recall_negative * recall_positive
-    )
-    # Equal in exact arithmetic may differ in the last digit, and the lowest is to win.
+    values, codes = np.unique(scores, return_inverse=True)
+    negatives = np.bincount(codes[y == 0], minlength=len(values))
+    positives = np.bincount(codes[y == 1], minlength=len(values))
+    specificity = np.append(0, np.cumsum(negatives)) / negatives.sum()
+    recall = 1 - np.append(0, np.cumsum(positives)) / positives.sum()
+    quality = metric(specificity, recall, share)
+    # What is equal in exact arithmetic may differ in the last digit.
     cut = int(np.flatnonzero(quality >= quality.max() - 1e-12)[0])
-    if cut in (0, len(values)):
-        return np.inf if cut else -np.inf
-    low = values[cut - 1]
-    high = values[cut]
-    middle = low + (high - low) / 2
-    return float(middle if middle < high else low)
+    if cut == 0:
+        return -np.inf
+    if cut == len(values):
+        return np.inf
+    middle = values[cut - 1] + (values[cut] - values[cut - 1]) / 2
+    return float(middle if middle < values[cut] else values[cut - 1])
 
 
 def fit_smote(classifier: Any, X: Any, y: NDArray[Any], seed: Any) -> Any:

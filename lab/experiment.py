@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import platform
@@ -14,6 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 from joblib import Parallel, delayed
 
 import boundshift
@@ -34,7 +36,8 @@ class Experiment:
 
     Its page is ``lab/docs/evidence/NAME.md``, or `home`. The page's words are written by hand; a
     table stands between ``<!-- name -->`` and ``<!-- /name -->``. Facts are kept in
-    ``lab/results/NAME.json`` where `is_stored`.
+    ``lab/results/NAME.json`` where `is_stored`. The facts of a `tidy` experiment hold rows, which
+    are kept beside it in ``NAME.csv.gz``.
     """
 
     collect: Callable[[bool], Facts]
@@ -42,6 +45,7 @@ class Experiment:
     is_met: Callable[[Facts], bool] = lambda facts: True
     home: str = ""
     is_stored: bool = True
+    tidy: bool = False
 
     def run(
         self, name: str, *, quick: bool = False, out: Path | None = None, stored: bool = False
@@ -52,7 +56,7 @@ class Experiment:
         """
         results = (out or RESULTS) / f"{name}.json"
         if stored:
-            facts = json.loads(results.read_text(encoding="utf-8"))
+            facts = self.read(results)
         else:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
@@ -62,11 +66,26 @@ class Experiment:
         print("\n\n".join(tables.values()))
         if out or not quick:
             if self.is_stored:
-                write_whole(results, json.dumps(facts, indent=1) + "\n")
+                self._write(results, facts)
             home = self.page(name)
             text = fill(home.read_text(encoding="utf-8"), tables)
             write_whole(out / f"{name}.md" if out else home, text)
         return bool(facts.get("goal_met", True))
+
+    def read(self, results: Path) -> Facts:
+        """Return stored facts."""
+        facts: Facts = json.loads(results.read_text(encoding="utf-8"))
+        if self.tidy:
+            facts["rows"] = pd.read_csv(results.with_suffix(".csv.gz"), keep_default_na=False)
+        return facts
+
+    def _write(self, results: Path, facts: Facts) -> None:
+        if self.tidy:
+            text = pd.DataFrame(facts["rows"]).to_csv(index=False, lineterminator="\n")
+            # Without a time in it, the same rows give the same file.
+            write_whole(results.with_suffix(".csv.gz"), gzip.compress(text.encode(), mtime=0))
+            facts = {name: fact for name, fact in facts.items() if name != "rows"}
+        write_whole(results, json.dumps(facts, indent=1) + "\n")
 
     def page(self, name: str) -> Path:
         """Return the page that has the tables."""

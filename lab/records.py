@@ -1,10 +1,8 @@
-"""Records on disk: tidy text with one line a record, facts as JSON, and scores of trainings."""
+"""Records on disk: tidy text with one line a record, and scores of trainings."""
 
 from __future__ import annotations
 
 import gzip
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -62,25 +60,3 @@ def read_records(path: Path, kind: type[Record]) -> list[Record]:
     )
     table = table.astype({n: known[n] for n in table.columns})
     return [kind(**row) for row in table.to_dict("records")]
-
-
-def checksum(path: Path) -> str:
-    """Return the SHA-256 of a file of records, as text, however it is compressed."""
-    raw = path.read_bytes()
-    return hashlib.sha256(gzip.decompress(raw) if path.suffix == ".gz" else raw).hexdigest()
-
-
-def to_json(facts: Any, *, digits: int = 6) -> str:
-    """Write facts as JSON with rounded numbers; NaN becomes null.
-
-    Examples
-    --------
-    >>> to_json({"a": 1 / 3, "b": [float("nan"), 2]}, digits=3)
-    '{"a": 0.333, "b": [null, 2]}'
-    """
-    rounded = json.loads(
-        json.dumps(facts),
-        parse_float=lambda text: float(f"{float(text):.{digits}g}"),
-        parse_constant=lambda text: None,
-    )
-    return json.dumps(rounded)

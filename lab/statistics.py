@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
-from scipy.stats import rankdata, wilcoxon
+from scipy.stats import wilcoxon
 
 from boundshift._typing import FloatArray
 
@@ -57,12 +56,6 @@ def compare(ours: FloatArray, theirs: FloatArray) -> Paired:
     if wins + losses:
         p_value = float(wilcoxon(difference, zero_method="pratt", method="approx").pvalue)
     return Paired(Mean.of(difference), p_value, wins, len(difference) - wins - losses, losses)
-
-
-def average_ranks(values: ArrayLike) -> FloatArray:
-    """Return the mean rank of each column over the rows; 1 is the largest, ties are shared."""
-    ranks = rankdata(-np.round(np.asarray(values, dtype=np.float64), 12), axis=1)
-    return np.asarray(ranks.mean(axis=0))
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:

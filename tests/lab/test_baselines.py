@@ -6,6 +6,12 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import (
+    balanced_accuracy_score,
+    cohen_kappa_score,
+    f1_score,
+    matthews_corrcoef,
+)
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -15,15 +21,16 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from boundshift.datasets import make_gaussians
 from boundshift.exceptions import InvalidInputError
-from boundshift.metrics import binary_metrics
+from boundshift.metrics import binary_metrics, geometric_mean_score
 from lab.baselines import (
     bayes_risk_threshold,
+    best_cut,
     cost_threshold,
     fit_balanced,
     fit_smote,
     prior_threshold,
-    tuned_threshold,
 )
+from lab.benchmark.methods import METRICS, MISS
 
 RUNS = np.load(Path(__file__).parents[1] / "data" / "rivals_and_splits.npz")
 X, Y = make_gaussians((200, 20), random_state=0)
@@ -50,7 +57,8 @@ def test_no_cut_costs_less(seed):
     cuts = [-np.inf, *(values[:-1] + values[1:]) / 2, np.inf]
     found = cost_threshold(y, p)
     assert cost(y, p, found) == pytest.approx(min(cost(y, p, cut) for cut in cuts))
-    np.testing.assert_array_equal(p > found, p > tuned_threshold(y, p))
+    balanced = best_cut(y, p, METRICS["balanced-accuracy"], 0.5)
+    np.testing.assert_array_equal(p > found, p > balanced)
 
 
 def test_the_lowest_complement_in_the_gap_is_taken():
@@ -103,26 +111,36 @@ def test_the_authors_results_are_met(run):
 
 
 @pytest.mark.parametrize("seed", range(8))
-@pytest.mark.parametrize("metric", ["balanced_accuracy", "g_mean"])
+@pytest.mark.parametrize("metric", METRICS)
 def test_no_cut_has_a_better_metric(seed, metric):
     y, p = problem(seed)
+    references = {
+        "balanced-accuracy": balanced_accuracy_score,
+        "g-mean": geometric_mean_score,
+        "f1": f1_score,
+        "mcc": matthews_corrcoef,
+        "kappa": cohen_kappa_score,
+        "cost": lambda y, flagged: -(MISS * np.sum(y > flagged) + np.sum(y < flagged)) / len(y),
+    }
     values = np.unique(p)
     cuts = [-np.inf, *(values[:-1] + values[1:]) / 2, np.inf]
-    best = max(binary_metrics(y, p > cut)[metric] for cut in cuts)
-    found = binary_metrics(y, p > tuned_threshold(y, p, metric=metric))[metric]
-    assert found == pytest.approx(best)
+    best = max(references[metric](y, p > cut) for cut in cuts)
+    cut = best_cut(y, p, METRICS[metric], y.mean())
+    assert references[metric](y, p > cut) == pytest.approx(best)
 
 
 def test_the_lowest_of_equally_good_cuts_wins():
     # One false positive below 0.2, or one false negative below 0.4.
-    assert 0.1 <= tuned_threshold([0, 1, 0, 1], [0.1, 0.2, 0.3, 0.4]) < 0.2
+    assert (
+        0.1 <= best_cut(np.array([0, 1, 0, 1]), [0.1, 0.2, 0.3, 0.4], METRICS["g-mean"], 0.5) < 0.2
+    )
 
 
 # Half-way cases round to even, so the middle falls on the lower float once and on the higher once.
 @pytest.mark.parametrize("low", [0.5, np.nextafter(0.5, 1)])
 def test_neighbouring_floats_are_still_separated(low):
     high = np.nextafter(low, 1)
-    assert low <= tuned_threshold([0, 1], [low, high]) < high
+    assert low <= best_cut(np.array([0, 1]), [low, high], METRICS["g-mean"], 0.5) < high
 
 
 @pytest.mark.parametrize("sizes", [[150, 50, 20], [200, 3], [200, 1], [50, 50]])

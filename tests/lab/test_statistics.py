@@ -3,7 +3,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lab.statistics import average_ranks, compare, holm
+from lab.statistics import compare, holm
 
 
 def _holm_by_definition(p_values):
@@ -28,10 +28,6 @@ def test_holm_is_the_step_down_procedure():
     for size in range(1, 8):
         p_values = {str(i): float(p) for i, p in enumerate(rng.random(size) ** 3)}
         assert holm(p_values) == pytest.approx(_holm_by_definition(p_values))
-
-
-def test_ranks_share_ties_and_ignore_the_last_digits():
-    assert average_ranks([[0.3, 0.1 + 0.2, 0.1]]).tolist() == [1.5, 1.5, 3.0]
 
 
 def test_p_value_is_near_the_exact_one():

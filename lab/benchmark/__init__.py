@@ -1,0 +1,1 @@
+"""The benchmark: methods that decide, compared on real imbalanced data."""

@@ -1,1 +1,0 @@
-"""The suite: real imbalanced data sets, five models, every method on the same scores."""
