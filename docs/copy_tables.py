@@ -34,5 +34,5 @@ def copy_tables(text: str) -> str:
 
 
 if __name__ == "__main__":
-    for path in sorted((ROOT / "docs").rglob("*.md")):
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         path.write_text(copy_tables(path.read_text(encoding="utf-8")), encoding="utf-8")

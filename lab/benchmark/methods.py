@@ -101,7 +101,7 @@ def _cut_best(metric: str) -> Callable[[Trained], Labels]:
     return label
 
 
-def _shift(rule: Any, curve: ErrorCurve | None = None) -> Callable[[Trained], Labels]:
+def _shift(rule: Any, curve: str | ErrorCurve | None = None) -> Callable[[Trained], Labels]:
     """Return :func:`~boundshift.find_boundary` on the scores that the classifier decides on."""
     options: dict[str, Any] = {} if curve is None else {"curve": curve}
 

@@ -1,5 +1,4 @@
 import doctest
-import json
 import re
 import runpy
 
@@ -7,8 +6,6 @@ import numpy as np
 import pytest
 
 from lab import demo
-from lab.claims import fresh
-from lab.experiment import RESULTS
 from tests.docs.pages import DOCS, ROOT, between, blocks, read, run
 
 README = read("../README.md")
@@ -69,11 +66,6 @@ def test_demo_table_is_what_the_demo_prints():
             stated = [float(number) for number in cell.split(" ± ")]
             # Another version of the solver may move a row or two of a thousand.
             assert stated == pytest.approx([np.mean(values), np.std(values, ddof=1)], abs=2e-3)
-
-
-def test_the_comparison_is_that_on_fresh_data():
-    stored = json.loads((RESULTS / "fresh.json").read_text("utf-8"))
-    assert between(README, "fresh means").strip() == fresh.means_table(fresh.read(stored)).strip()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())

@@ -31,10 +31,10 @@ def test_a_quick_run_meets_its_goal_and_fills_its_page(tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    "name", [*CLAIMS, "audits", "fresh", "next_site", "peers", "speed", "training"]
+    "name", [*CLAIMS, "audits", "benchmark", "next_site", "peers", "speed", "training"]
 )
 def test_the_page_in_the_documentation_has_the_stored_facts(name):
-    facts = json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+    facts = experiment(name).read(RESULTS / f"{name}.json")
     page = experiment(name).page(name).read_text(encoding="utf-8")
     assert fill(page, experiment(name).tables(facts)) == page
     assert name not in CLAIMS or facts["goal_met"] is True
