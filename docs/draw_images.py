@@ -164,12 +164,12 @@ def draw_rare_rows(ax: Any) -> None:
     means = {title: [float(value) for value in values] for title, *values in rows}
     methods = {
         "boundshift": ("o-", COLOURS[1], 12),
-        "scikit-learn": ("s--", COLOURS[0], -20),
+        "scikit-learn, tuned on": ("s--", COLOURS[0], -20),
         "untouched": ("^:", "0.45", -20),
     }
     for name, (line, colour, offset) in methods.items():
         title = next(title for title in means if title.startswith(name))
-        ax.plot(means[title], line, color=colour, label=title)
+        ax.plot(means[title], line, color=colour, label=title.replace("`", ""))
         for place, value in enumerate(means[title]):
             style = {"ha": "center", "color": colour, "textcoords": "offset points"}
             ax.annotate(f"{value:.2f}", (place, value), (0, offset), **style)

@@ -110,7 +110,7 @@ def _shift(rule: Any, curve: str | ErrorCurve | None = None) -> Callable[[Traine
             boundary = find_boundary(
                 trained.y_train, trained.deciding, rule=rule, scale=trained.scale, **options
             )
-        return boundary.predict(trained.deployed) == 1
+            return np.asarray(boundary.predict(trained.deployed) == 1)
 
     return label
 
@@ -123,7 +123,9 @@ def _shift_as_the_authors(trained: Trained) -> Labels:
         boundary = find_boundary(
             trained.y_train, scores.train, curve=SupportRadius.authors(), scale=response
         )
-        return boundary.predict(scores.test) == 1 if boundary.status.solved else _untouched(trained)
+        if not boundary.status.solved:
+            return _untouched(trained)
+        return np.asarray(boundary.predict(scores.test) == 1)
 
 
 def _know(deployed: bool) -> Callable[[Trained], Labels]:
@@ -146,7 +148,7 @@ METHODS: dict[str, Method] = {
     ),
     "tuned/g-mean": Method("scikit-learn, tuned for the G-mean", _tune("g-mean")),
     "tuned-margins/g-mean": Method(
-        'the same with `response_method="decision_function"`', _tune("g-mean", "raw")
+        "scikit-learn, tuned on margins (`decision_function`)", _tune("g-mean", "raw")
     ),
     "authors/clopper-pearson": Method(
         "the authors' follow-up, Clopper–Pearson", _shift(Minimax(), "clopper-pearson")
@@ -164,7 +166,7 @@ METHODS: dict[str, Method] = {
         for goal, aim in _AIMS.items()
         for name, title, label in (
             ("tuned", "scikit-learn, tuned for {aim}", _tune(goal)),
-            ("tuned-margins", "the same by margins, for {aim}", _tune(goal, "raw")),
+            ("tuned-margins", "scikit-learn, tuned on margins for {aim}", _tune(goal, "raw")),
             ("best-cut", "best cut for {aim}", _cut_best(goal)),
             ("ours", "boundshift for {aim}", _shift(_RULES[goal])),
         )

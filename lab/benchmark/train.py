@@ -44,6 +44,9 @@ MODELS: dict[str, Callable[[int], Any]] = {
 """Name → model with the settings of its library; none is tuned."""
 
 
+_METHODS: dict[Response, str] = {"probability": "predict_proba", "raw": "decision_function"}
+
+
 class Fit(NamedTuple):
     """One training: data set, model, rare rows kept (0 for all) and seed of the split."""
 
@@ -120,7 +123,7 @@ def train(fit: Fit) -> Trained:
             for kind in ("smote", "balanced")
         }
         plain: dict[Response, Scored] = {}
-        for response, name in (("probability", "predict_proba"), ("raw", "decision_function")):
+        for response, name in _METHODS.items():
             if not hasattr(whole, name):
                 continue
             out_of_fold = np.empty(len(y))
