@@ -79,7 +79,8 @@ def _share_below(many: Scores, few: Scores) -> float:
         weight = np.add.reduceat(weight, ends[:-1])
     below = _count_before(many, np.searchsorted(many.value, value, side="left"))
     at_most = _count_before(many, np.searchsorted(many.value, value, side="right"))
-    return float(weight @ (below + at_most) / (2.0 * many.n * weight.sum()))
+    # A product of vectors would wait for other threads.
+    return float((weight * (below + at_most)).sum() / (2.0 * many.n * weight.sum()))
 
 
 def _count_before(scores: Scores, entries: np.ndarray) -> FloatArray:

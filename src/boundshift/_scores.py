@@ -141,7 +141,9 @@ class Scores:
         if unit == 0.0:  # the scores differ by less than their mean can
             return 0.0
         correction = self.effective_n / (self.effective_n - 1)
-        return unit * math.sqrt(self._mean((deviation / unit) ** 2) * correction)
+        deviation /= unit
+        deviation *= deviation
+        return unit * math.sqrt(self._mean(deviation) * correction)
 
     def _rank_of(self, entry: IndexArray) -> Counts:
         return np.asarray(entry) if self.count is None else np.asarray(self._before[entry])
@@ -172,7 +174,8 @@ class Scores:
         first node or beyond `high` count as if they stood there.
         """
         size = n_nodes(low, high, cell)
-        offset = np.clip(self.value - low, 0.0, high - low)
+        offset = self.value - low
+        np.clip(offset, 0.0, high - low, out=offset)
         # The entries of a cell are a run of the sorted ones.
         first = np.searchsorted(offset, cell * np.arange(size))
         at_node: FloatArray = np.diff(self._rank_of(first), append=self.n).astype(np.float64)
@@ -220,6 +223,12 @@ def _rows_at(values: FloatArray, entries: FloatArray, rows: Counts | None) -> Co
         return stop - first
     before = np.append(0, np.cumsum(rows))
     return np.asarray(before[stop] - before[first])
+
+
+def _find_runs(values: FloatArray, length: int) -> FloatArray:
+    """Return those of ascending values that occur so often, some of them more than once."""
+    last = values[length - 1 :]
+    return last[last == values[: len(last)]]
 
 
 def is_among(values: FloatArray, atoms: FloatArray) -> BoolArray:
@@ -448,19 +457,21 @@ class ScoreSample:
         if self.given_atoms is not None:
             return self.given_atoms
         points = [scores.points() for scores in self.classes]
-        merged = np.concatenate([values for values, _ in points])
-        merged.sort(kind="stable")  # quick, as it merges two sorted runs
-        several = [values[rows >= 2] for values, rows in points if rows is not None]
-        repeated = np.unique(np.concatenate([merged[1:][merged[1:] == merged[:-1]], *several]))
-        negative, positive = (_rows_at(repeated, *entries) for entries in points)
         sizes = [scores.n_rows for scores in self.classes]
-        is_atom = np.zeros(len(repeated), dtype=np.bool_)
-        for at_value, size in (
-            (negative, sizes[0]),
-            (positive, sizes[1]),
-            (negative + positive, sum(sizes)),
-        ):
-            is_atom |= at_value >= max(ATOM_ROWS, ATOM_SHARE * size * (1.0 - _ROUNDING))
+        least = [
+            max(ATOM_ROWS, math.ceil(ATOM_SHARE * size * (1.0 - _ROUNDING)))
+            for size in (*sizes, sum(sizes))
+        ]
+        # An atom of all rows has half of its rows, at least, in one of the classes.
+        candidates = [
+            values if rows is not None else _find_runs(values, min(own, -(-least[2] // 2)))
+            for (values, rows), own in zip(points, least[:2], strict=True)
+        ]
+        repeated = np.unique(np.concatenate(candidates))
+        negative, positive = (_rows_at(repeated, *entries) for entries in points)
+        is_atom = negative >= least[0]
+        is_atom |= positive >= least[1]
+        is_atom |= negative + positive >= least[2]
         return repeated[is_atom]
 
     def to_rows(self) -> tuple[LabelArray, FloatArray]:

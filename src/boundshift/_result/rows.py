@@ -27,8 +27,7 @@ Origin = Literal["held-out", "out-of-fold", "training"]
 
 _MOST_KEPT = 128  # distinct scores of a class
 _ALL = 1 << 32  # every hash is below it
-_LIKELY_ENOUGH = 512  # values of a class that are hashed below a limit, if none repeats
-_BLOCK = 1 << 14  # values hashed at a time, which stay in the cache
+_SORTED = 512  # about as many hashes of a class are sorted, if no score repeats
 # Probability with which fresh rows may be taken for rows that chose the boundary.
 _LEVEL = 1e-3
 # Scores on the boundary's own scale have at most this probability of being called another scale.
@@ -356,39 +355,28 @@ def row_counts(scores: Scores) -> IntArray:
 
 def _write_hashes(values: FloatArray, counts: IntArray | None) -> tuple[str, int]:
     """Return the smallest hashes of distinct sorted values as text, and what they are below."""
-    limit = _LIKELY_ENOUGH * _ALL // max(len(values), 1)
+    all_hashes = _hash(values)
+    limit = _SORTED * _ALL // max(len(values), 1)
     while True:
-        limit = min(limit, _ALL)
-        hashes, rows = _count_small_hashes(values, counts, limit)
-        if limit == _ALL or len(hashes) > _MOST_KEPT:
+        small = np.flatnonzero(all_hashes <= np.uint32(min(limit, _ALL) - 1))
+        hashes = all_hashes[small]
+        is_first = np.ones(len(hashes), dtype=np.bool_)
+        is_first[1:] = hashes[1:] != hashes[:-1]
+        if limit >= _ALL or np.count_nonzero(is_first) > _MOST_KEPT:
             break
         limit *= 64  # values repeat
+    first = np.flatnonzero(is_first)
+    hashes = hashes[first]
+    if counts is None:
+        rows = np.diff(first, append=len(small))
+    else:
+        rows = np.add.reduceat(counts[small], first) if len(first) else first
     order = np.argsort(hashes)
     below = int(hashes[order[_MOST_KEPT]]) if len(hashes) > _MOST_KEPT else _ALL
     kept = order[:_MOST_KEPT]
     pairs = zip(hashes[kept].tolist(), rows[kept].tolist(), strict=True)
     words = [f"{value:08x}" if count == 1 else f"{value:08x}*{count}" for value, count in pairs]
     return " ".join(words), below
-
-
-def _count_small_hashes(
-    values: FloatArray, counts: IntArray | None, limit: int
-) -> tuple[Hashes, IntArray]:
-    """Return the hashes below a limit of distinct sorted values, and the rows of each."""
-    parts = []
-    places = []
-    for start in range(0, len(values), _BLOCK):
-        hashes = _hash(values[start : start + _BLOCK])
-        small = np.flatnonzero(hashes <= np.uint32(limit - 1))
-        parts.append(hashes[small])
-        places.append(small + start)
-    if not parts:
-        return np.empty(0, dtype=np.uint32), np.empty(0, dtype=np.int64)
-    found = np.concatenate(parts)
-    first = np.flatnonzero(np.append(True, found[1:] != found[:-1])[: len(found)])
-    if counts is None:
-        return found[first], np.diff(first, append=len(found))
-    return found[first], np.add.reduceat(counts[np.concatenate(places)], first)
 
 
 def _read_hashes(text: str) -> dict[int, int]:
@@ -411,18 +399,17 @@ def _read_hashes(text: str) -> dict[int, int]:
     return table
 
 
-def _to_single(values: FloatArray) -> NDArray[np.float32]:
-    with np.errstate(over="ignore"):
-        return values.astype(np.float32) + np.float32(0.0)  # one zero
-
-
 def _hash(values: NDArray[np.floating]) -> Hashes:
     """Return a hash of each value in single precision (the finaliser of MurmurHash3).
 
     Different values have different hashes.
     """
-    bits = np.ascontiguousarray(_to_single(values)).view(np.uint32)  # type: ignore[arg-type]
     with np.errstate(over="ignore"):
-        bits = (bits ^ (bits >> np.uint32(16))) * np.uint32(0x85EBCA6B)
-        bits = (bits ^ (bits >> np.uint32(13))) * np.uint32(0xC2B2AE35)
-        return np.asarray(bits ^ (bits >> np.uint32(16)))
+        single = np.ascontiguousarray(values, dtype=np.float32) + np.float32(0.0)  # one zero
+        bits = single.view(np.uint32)
+        bits ^= bits >> np.uint32(16)
+        bits *= np.uint32(0x85EBCA6B)
+        bits ^= bits >> np.uint32(13)
+        bits *= np.uint32(0xC2B2AE35)
+        bits ^= bits >> np.uint32(16)
+    return bits
