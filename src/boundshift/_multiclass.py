@@ -43,7 +43,7 @@ from boundshift.rules._guarantee import Guarantee
 Strategy = Literal["joint", "pairwise"]
 Function = Callable[[FloatArray], FloatArray]
 Profile = tuple[FloatArray, Function]
-"""Ascending places of one bias, the others fixed, and the function from places to losses."""
+"""Places of one bias, the others fixed, and the function from places to losses."""
 Table = tuple[FloatArray, FloatArray]
 """Thresholds of a pair, and its loss at each."""
 
@@ -175,15 +175,18 @@ def _find_pairs(
 ) -> Pairs:
     """Return each pair of classes that both have rows."""
     pairs = {}
+    used = np.ones(len(y), dtype=np.bool_) if weights is None else weights > 0
+    rows_of = [np.flatnonzero((y == k) & used) for k in range(scores.shape[1])]
     for i, j in combinations(range(scores.shape[1]), 2):
-        difference = scores[:, j] - scores[:, i]
-        rows = ((y == i) | (y == j)) & ~np.isnan(difference)
-        rows &= True if weights is None else weights > 0
-        mine = (y == j)[rows]
+        rows = np.concatenate([rows_of[i], rows_of[j]])
+        difference = scores[rows, j] - scores[rows, i]
+        is_decided = ~np.isnan(difference)
+        rows = rows[is_decided]
+        mine = y[rows] == j
         weight = None if weights is None else weights[rows]
         if 0 < np.count_nonzero(mine) < len(mine):
             labels = names[i], names[j]
-            sample = ScoreSample.from_rows(mine, difference[rows], labels, weight)
+            sample = ScoreSample.from_rows(mine, difference[is_decided], labels, weight)
             pairs[i, j] = Pair(sample, curve.errors(sample), status_of(sample))
     return pairs
 
@@ -268,7 +271,7 @@ def _joint_biases(
 
         # The loss is linear between these places.
         places = [biases[j] + sign * t for t, _, j, sign in own[k]]
-        return np.sort(np.concatenate([np.empty(0), *places])), total
+        return np.concatenate([np.empty(0), *places]), total
 
     biases = _descend(_reconcile(best, pairs, len(order)), profile)
     seen = [k for k, of_class in enumerate(own) if of_class]
@@ -336,15 +339,17 @@ def _descend(
             if not len(places):
                 continue
             # The best of a thin grid, then the best around it.
-            thin = places[:: max(1, len(places) // _PLACES)]
+            thinned = math.isqrt(len(places)) if len(places) > 2 * _PLACES else 1
+            step = len(places) // _PLACES or 1 if counted else thinned
+            thin = np.sort(places[::step])
             at = _middle_of_least(losses(thin), counted=counted)
             low = thin[max(at - 1, 0)]
             high = thin[min(at + 1, len(thin) - 1)]
-            close = places[(places >= low) & (places <= high)]
-            best = float(close[_middle_of_least(losses(close), counted=counted)])
-            now, then = losses(np.array([biases[k], best])).tolist()
-            if now - then > _SAME * (abs(now) if counted else 1.0):
-                biases[k] = best
+            close = np.sort(places[(places >= low) & (places <= high)])
+            *then, now = losses(np.append(close, biases[k])).tolist()
+            at = _middle_of_least(np.array(then), counted=counted)
+            if now - then[at] > _SAME * (abs(now) if counted else 1.0):
+                biases[k] = close[at]
                 moved = True
         if not moved:
             break
