@@ -228,7 +228,7 @@ def _rows_at(values: FloatArray, entries: FloatArray, rows: Counts | None) -> Co
 def _find_runs(values: FloatArray, length: int) -> FloatArray:
     """Return those of ascending values that occur so often, some of them more than once."""
     last = values[length - 1 :]
-    return last[last == values[: len(last)]]
+    return np.asarray(last[last == values[: len(last)]])
 
 
 def is_among(values: FloatArray, atoms: FloatArray) -> BoolArray:
