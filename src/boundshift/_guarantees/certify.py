@@ -195,9 +195,7 @@ def certify(
         found = _certify_drawn(found, by_class, [ratio[~is_positive], ratio[is_positive]])
     if unlabelled is not None:
         _check_labels_for_estimates(origin, is_fixed=not (is_seen or chosen_here))
-        others = read_scores("unlabelled", unlabelled)
-        if isinstance(threshold, Boundary):
-            threshold._check_scale(others, name="unlabelled")
+        others = _read_unlabelled(unlabelled, threshold)
         rows = FewLabels.of(
             is_positive,
             scores,
@@ -246,6 +244,13 @@ def _state_absent(found: Certificate) -> Certificate:
         if not n:
             found = replace(found, reason=f"{found.reason}; class {label} has no rows")
     return found
+
+
+def _read_unlabelled(unlabelled: ArrayLike, threshold: float | Boundary) -> FloatArray:
+    scores = read_scores("unlabelled", unlabelled)
+    if isinstance(threshold, Boundary):
+        threshold._check_scale(scores, name="unlabelled")
+    return scores
 
 
 def _check_labels_for_estimates(origin: Origin, *, is_fixed: bool) -> None:
