@@ -135,3 +135,24 @@ def test_one_class_against_the_rest_stays_that_in_the_folder(run, tmp_path):
     assert found["n_samples"] == [int((kind != "heavy").sum()), int((kind == "heavy").sum())]
     frame.assign(kind=np.where(kind == "light", "lihgt", kind)).to_csv(tmp_path / "u.csv")
     assert "got 'lihgt'" in run("certify", "fit", "u.csv", code=1).stderr
+
+
+def test_a_guaranteed_floor_is_not_contradicted(run, tmp_path):
+    """Wider bounds beside it are explained, and so is the exit code if it is not certified."""
+    random = np.random.default_rng(7)
+    ill = random.random(900) < 0.2
+    noise = random.normal(size=900)
+    for name, shift in (("chosen", 2.5), ("better", 5.0), ("worse", 1.0)):
+        frame = pd.DataFrame({"risk": noise + shift * ill, "ill": np.where(ill, "yes", "no")})
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    asked = ("threshold", "chosen.csv", *COLUMNS, "--recall-floor", "0.9")
+    shown = run(*asked, code=0).stdout
+    assert "It is guaranteed." in shown
+    assert "threshold at once, so they are wider" in shown
+    found = json.loads(run(*asked, "--json").stdout)
+    (tmp_path / "t.json").write_text(json.dumps(found))
+    for name, code in (("better.csv", 0), ("worse.csv", 3)):
+        shown = run("certify", "t.json", name, *COLUMNS, code=code).stdout
+        assert ("not certified on these rows" in shown) == (code == 3)
+    costs = run("threshold", "chosen.csv", *COLUMNS, "--costs", "miss=20,alarm=1").stdout
+    assert "Goal: the least cost, where a miss costs 20 and a false alarm 1." in costs

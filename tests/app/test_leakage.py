@@ -85,6 +85,7 @@ def test_fit_names_a_leak_first_on_terminal_and_page(run, tmp_path):
     assert page.index("Check these columns first") < page.index("<main>")
     assert evidence in page
     assert page.index("Which columns matter") < page.index('<th scope="row">paid</th><td>0.')
+    assert "  age: " not in shown, "noise is not among what matters"
     accepted = run(*asked, "accepted", "--keep-suspects")
     assert "Check these columns first" not in accepted.stdout
     found = json.loads(run(*asked, "dropped", "--drop", "paid", "--json").stdout)

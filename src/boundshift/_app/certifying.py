@@ -11,7 +11,6 @@ import numpy as np
 
 from boundshift._app.columns import as_features, rank_id
 from boundshift._app.labelled import (
-    Decider,
     read_decider,
     read_labels,
     read_scores,
@@ -21,6 +20,7 @@ from boundshift._app.scores import doubt_repeats
 from boundshift._app.tables import read_frame, with_gaps
 from boundshift._guarantees.certificate import Certificate, CertificateStatus
 from boundshift._guarantees.certify import certify
+from boundshift._result.boundary import Boundary
 from boundshift.rules import Floors
 from boundshift.streaming._read import arrow
 from boundshift.streaming._tables import AS_IT_IS, Reading, column_names
@@ -75,12 +75,14 @@ def certify_table(
             values = with_gaps(frame[each]).dropna().astype(str).tolist()
             if doubt := doubt_repeats(each, arrow().chunked_array([values])):
                 found = replace(found, status=CertificateStatus.NOMINAL, reason=doubt)
-    return Certified(found, notes, found.certified and _keeps_floors(decider, found))
+    return Certified(
+        found, notes, found.certified and keeps_floors(decider.require_boundary(), found)
+    )
 
 
-def _keeps_floors(decider: Decider, certificate: Certificate) -> bool:
+def keeps_floors(boundary: Boundary, certificate: Certificate) -> bool:
     """Return whether the bounds show the floors of recall and specificity that were asked for."""
-    rule = decider.require_boundary().rule
+    rule = boundary.rule
     if not isinstance(rule, Floors):
         return True
     flagged, missed = certificate.error_bounds

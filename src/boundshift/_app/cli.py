@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -128,6 +129,14 @@ def check_new(path: Path, force: bool) -> None:
             f"'{path}' exists already and is left as it is. Choose another name, or use --force "
             "to replace it."
         )
+    if not is_special(path):
+        place = next(each for each in path.absolute().parents if each.exists())
+        try:
+            tempfile.TemporaryFile(dir=place).close()
+        except OSError as error:
+            raise InvalidInputError(
+                f"'{path}' cannot be written: {error.strerror} in '{place}'. Choose another --out."
+            ) from error
 
 
 def check_output(path: Path, force: bool, *inputs: Path | None) -> None:

@@ -184,6 +184,7 @@ def report_facts(
     the test rows.
     """
     from boundshift.report import ColumnUse, collect_facts
+    from boundshift.report._judgement import Advice
 
     known = fitted.columns
     target = fitted.prepared.target
@@ -221,6 +222,7 @@ def report_facts(
     facts["importance_of"] = measure_title(fitted.boundary.rule)
     if suspicions:
         facts["diagnosis"] |= {
+            "advice": Advice.CHECK,
             "answer": "Check these columns first",
             "level": "caution",
             "next": f"Check these columns first: {', '.join(suspicions)}. If one is known only "

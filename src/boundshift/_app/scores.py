@@ -353,6 +353,9 @@ def describe_goal(boundary: Boundary) -> str:
     rule = boundary.rule
     if boundary.by_row:
         return "Goal: the least total cost of wrong decisions."
+    if isinstance(rule, Cost):
+        miss, alarm = rule.false_negative, rule.false_positive
+        return f"Goal: the least cost, where a miss costs {miss:g} and a false alarm {alarm:g}."
     if not isinstance(rule, Floors):
         direction = "greatest" if rule.maximised else "least"
         return f"Goal: the {direction} {rule.title}."

@@ -126,6 +126,8 @@ def goal_facts(evidence: Evidence, diagnosis: Diagnosis) -> Facts | None:
         place = _floor_place(item, evidence)
         is_named = len(goal.floors) > 1
         parts += say_floor(item, place, evidence.confidence, together, is_named=is_named)
+    if goal.state == State.REACHED and evidence.boundary.guaranteed:
+        parts.append(Sentence("The rows that chose the threshold guarantee it."))
     if goal.is_asked:
         parts += _say_aim(aim, goal.aim, evidence)
     if goal.is_unmet:

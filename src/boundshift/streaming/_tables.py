@@ -439,7 +439,8 @@ def _explain(table: OpenTable, message: str) -> str:
     if number:
         return (
             f"Column '{table.header[int(number[1])]}' of {table.name} must hold numbers, got "
-            f"'{number[2]}'. Choose another column, write a decimal point, or drop those rows."
+            f"'{number[2]}'. Choose another column, write a decimal point and no percent sign, or "
+            "drop those rows."
         )
     uneven = re.search(r"Expected (\d+) columns, got (\d+)(?:: (.*))?", message)
     if uneven:

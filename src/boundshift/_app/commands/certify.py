@@ -65,4 +65,9 @@ def certify(
             said = f"{said}, in the long run at most {bound} with {100 * confidence:g}% confidence"
         print_line(f"{said}.")
     print_line(f"{found.status.capitalize()}: {found.reason}.")
+    if found.certified and not is_met:
+        print_line(
+            "The recall or specificity that the threshold was chosen for is not certified on these "
+            "rows."
+        )
     exit_unless(is_met)

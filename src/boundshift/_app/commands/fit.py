@@ -165,8 +165,14 @@ def _print_fitted(fitted: FittedTable, facts: Facts, written: list[Path]) -> Non
             "the test rows. --model trains only the model that it names.\n"
         )
     measured = measure_title(fitted.boundary.rule)
-    print_line(f"What matters most, by how much worse {measured} gets if the column is shuffled:")
-    for name, importance in list(fitted.importance.items())[:_MOST_IMPORTANT]:
+    helpful = [item for item in fitted.importance.items() if item[1].low > 0]
+    if helpful:
+        print_line(
+            f"What matters most, by how much worse {measured} gets if the column is shuffled:"
+        )
+    else:
+        print_line(f"No single column is shown to matter: {measured} may not get worse without it.")
+    for name, importance in helpful[:_MOST_IMPORTANT]:
         print_line(
             f"  {name}: {importance.mean:.3g} (95% interval {importance.low:.3g} to "
             f"{importance.high:.3g})"

@@ -160,6 +160,7 @@ def _print_threshold(
     score: str,
 ) -> None:
     """Print a threshold, whether the goal is met, and the rates before and after."""
+    from boundshift._app.certifying import keeps_floors
     from boundshift._app.scores import describe_goal
     from boundshift._words import at_most, error_text, percent
 
@@ -192,3 +193,8 @@ def _print_threshold(
             ),
         ],
     )
+    if boundary.guaranteed and certificate.certified and not keeps_floors(boundary, certificate):
+        print_line(
+            "The goal is guaranteed at this threshold. The bounds in the last line hold at every "
+            "threshold at once, so they are wider."
+        )
