@@ -339,13 +339,12 @@ def _descend(
             if not len(places):
                 continue
             # The best of a thin grid, then the best around it.
-            thinned = math.isqrt(len(places)) if len(places) > 2 * _PLACES else 1
-            step = len(places) // _PLACES or 1 if counted else thinned
-            thin = np.sort(places[::step])
+            places = np.sort(places)
+            thin = places[:: max(1, len(places) // _PLACES)]
             at = _middle_of_least(losses(thin), counted=counted)
             low = thin[max(at - 1, 0)]
             high = thin[min(at + 1, len(thin) - 1)]
-            close = np.sort(places[(places >= low) & (places <= high)])
+            close = places[(places >= low) & (places <= high)]
             *then, now = losses(np.append(close, biases[k])).tolist()
             at = _middle_of_least(np.array(then), counted=counted)
             if now - then[at] > _SAME * (abs(now) if counted else 1.0):
