@@ -207,10 +207,10 @@ def certify(
         )
         flagged = np.append(is_flagged, others > t)
         found = replace(found, estimates=tuple(rows.estimate(r, flagged) for r in _ESTIMATED))
-    if is_seen and not chosen_here:
-        found = state_choice(found, is_by_rows)
     if is_by_rows:
         found = _state_copies(found, _count_copies(scores, is_positive))
+    if is_seen and not chosen_here:
+        found = state_choice(found, is_by_rows)
     if isinstance(threshold, Boundary):
         found = replace(found, scale=threshold.scale)
     _warn_of_one_side(found, t, threshold)
