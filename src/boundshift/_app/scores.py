@@ -146,6 +146,11 @@ class ScoreTable:
             warn_of_unlabelled(lacking, self.label)
             table = table.filter(labels.is_valid())
             labels = labels.drop_null()
+        if not len(labels):
+            raise InvalidInputError(
+                f"Column '{self.label}' must hold labels, but no row of {opened.name} has one. "
+                "Label some rows."
+            )
         chunks = labels.dictionary_encode().unify_dictionaries().chunks
         codes = np.concatenate([np.from_dlpack(chunk.indices) for chunk in chunks])
         found = chunks[-1].dictionary.to_pylist()

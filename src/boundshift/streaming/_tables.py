@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 MISSING = ("", "?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "-nan", "NULL", "null", "None")
 """What spreadsheets, statistics programs and public collections write where a value is missing."""
 _BLOCK = 1 << 22
+_GZIP = b"\x1f\x8b"
 # A longer row is a quote that nobody closed, or no table at all.
 _LONGEST_ROW = 1 << 26
 # A comma before three digits may stand between thousands, and decides nothing.
@@ -176,14 +177,17 @@ def _unknown_ending(path: Path) -> InvalidInputError:
 def _read_header(table: OpenTable) -> OpenTable:
     """Return a table of text with its names, its delimiter and its first rows."""
     start = table.stream.read(_BLOCK)
+    if start.startswith(_GZIP):
+        raise InvalidInputError(
+            f"{table.name} must be text, and is compressed. Let its name end in .gz."
+        )
     encoding = table.encoding or _find_encoding(table.name, start)
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding)(), True)
     head = decoder.decode(start).removeprefix("\ufeff").lstrip("\n")
     if "\0" in head[:200]:
         raise InvalidInputError(
             f"{table.name} must be text, and is binary, compressed or not {encoding}. Name its "
-            "encoding with --encoding, let its name end in .gz if it is compressed so, or save the "
-            "table as UTF-8."
+            "encoding with --encoding, or save the table as UTF-8."
         )
     if not head.strip():
         raise InvalidInputError(f"The table must have rows, but {table.name} is empty.")
