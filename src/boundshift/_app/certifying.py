@@ -16,12 +16,10 @@ from boundshift._app.labelled import (
     read_scores,
     skip_unlabelled,
 )
-from boundshift._app.scores import doubt_repeats
+from boundshift._app.scores import doubt_repeats, keeps_floors
 from boundshift._app.tables import read_frame, with_gaps
 from boundshift._guarantees.certificate import Certificate, CertificateStatus
 from boundshift._guarantees.certify import certify
-from boundshift._result.boundary import Boundary
-from boundshift.rules import Floors
 from boundshift.streaming._read import arrow
 from boundshift.streaming._tables import AS_IT_IS, Reading, column_names
 
@@ -78,13 +76,3 @@ def certify_table(
     return Certified(
         found, notes, found.certified and keeps_floors(decider.require_boundary(), found)
     )
-
-
-def keeps_floors(boundary: Boundary, certificate: Certificate) -> bool:
-    """Return whether the bounds show the floors of recall and specificity that were asked for."""
-    rule = boundary.rule
-    if not isinstance(rule, Floors):
-        return True
-    flagged, missed = certificate.error_bounds
-    floors = ((rule.specificity, flagged), (rule.recall, missed))
-    return all(floor is None or 1.0 - bound >= floor for floor, bound in floors)

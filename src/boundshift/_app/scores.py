@@ -353,6 +353,16 @@ def _rates_at(threshold: float, wrong: tuple[int, int], boundary: Boundary) -> R
     )
 
 
+def keeps_floors(boundary: Boundary, certificate: Certificate) -> bool:
+    """Return whether the bounds show the floors of recall and specificity that were asked for."""
+    rule = boundary.rule
+    if not isinstance(rule, Floors):
+        return True
+    flagged, missed = certificate.error_bounds
+    floors = ((rule.specificity, flagged), (rule.recall, missed))
+    return all(floor is None or 1.0 - bound >= floor for floor, bound in floors)
+
+
 def describe_goal(boundary: Boundary) -> str:
     """Return the goal in words, and whether it is met."""
     rule = boundary.rule

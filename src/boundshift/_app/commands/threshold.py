@@ -160,8 +160,7 @@ def _print_threshold(
     score: str,
 ) -> None:
     """Print a threshold, whether the goal is met, and the rates before and after."""
-    from boundshift._app.certifying import keeps_floors
-    from boundshift._app.scores import describe_goal
+    from boundshift._app.scores import describe_goal, keeps_floors
     from boundshift._words import at_most, error_text, percent
 
     low_class, high_class = boundary.labels
