@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from boundshift._guarantees.certificate import (
     Certificate,
@@ -170,9 +170,8 @@ def certify(
     if isinstance(threshold, Boundary) and is_positive.all():
         labels = threshold.labels
     is_flagged = scores > t
-    is_wrong = is_flagged != is_positive
-    by_class = [is_wrong[~is_positive], is_wrong[is_positive]]
-    found = certify_counts(
+    by_class = _by_class(is_flagged != is_positive, is_positive)
+    certificate = certify_counts(
         (int(by_class[0].sum()), int(by_class[1].sum())),
         (len(by_class[0]), len(by_class[1])),
         labels,
@@ -183,16 +182,16 @@ def certify(
         threshold=t,
     )
     if cluster is not None:
-        ids = as_clusters(cluster, len(scores))
+        ids = _by_class(as_clusters(cluster, len(scores)), is_positive)
         certify_clusters = _certify_clusters if about == "average" else _certify_new_clusters
-        found = certify_clusters(found, by_class, [ids[~is_positive], ids[is_positive]])
+        certificate = certify_clusters(certificate, by_class, ids)
     elif _is_by_side(probability, len(scores)):
         negative, positive = _read_sides(probability, least_probability)
-        found = _certify_sides(found, negative, positive)
+        certificate = _certify_sides(certificate, negative, positive)
         probability = np.where(is_flagged, positive, negative)
     elif is_drawn:
         ratio = read_drawn(probability, least_probability, len(scores))
-        found = _certify_drawn(found, by_class, [ratio[~is_positive], ratio[is_positive]])
+        certificate = _certify_drawn(certificate, by_class, _by_class(ratio, is_positive))
     if unlabelled is not None:
         _check_labels_for_estimates(origin, is_fixed=not (is_seen or chosen_here))
         others = _read_unlabelled(unlabelled, threshold)
@@ -200,21 +199,27 @@ def certify(
             is_positive,
             scores,
             others,
-            found.confidence,
+            certificate.confidence,
             probability=probability,
             cluster=cluster,
             unlabelled_cluster=unlabelled_cluster,
         )
         flagged = np.append(is_flagged, others > t)
-        found = replace(found, estimates=tuple(rows.estimate(r, flagged) for r in _ESTIMATED))
+        estimates = tuple(rows.estimate(r, flagged) for r in _ESTIMATED)
+        certificate = replace(certificate, estimates=estimates)
     if is_by_rows:
-        found = _state_copies(found, _count_copies(scores, is_positive))
+        certificate = _state_copies(certificate, _count_copies(scores, is_positive))
     if is_seen and not chosen_here:
-        found = state_choice(found, is_by_rows)
+        certificate = state_choice(certificate, is_by_rows)
     if isinstance(threshold, Boundary):
-        found = replace(found, scale=threshold.scale)
-    _warn_of_one_side(found, t, threshold)
-    return _state_absent(found)
+        certificate = replace(certificate, scale=threshold.scale)
+    _warn_of_one_side(certificate, t, threshold)
+    return _state_absent(certificate)
+
+
+def _by_class(values: NDArray[Any], is_positive: BoolArray) -> list[NDArray[Any]]:
+    """Return the values of the negative rows and of the positive ones."""
+    return [values[~is_positive], values[is_positive]]
 
 
 def _count_copies(scores: FloatArray, is_positive: BoolArray) -> int:
@@ -226,24 +231,26 @@ def _count_copies(scores: FloatArray, is_positive: BoolArray) -> int:
     return int(np.gcd.reduce(occurrences))
 
 
-def _state_copies(found: Certificate, n_copies: int) -> Certificate:
+def _state_copies(certificate: Certificate, n_copies: int) -> Certificate:
     """Return a certificate that is nominal if rows look like copies of each other."""
     if n_copies == 1:
-        return found
+        return certificate
     return replace(
-        found,
+        certificate,
         status=CertificateStatus.NOMINAL,
         reason=f"The number of rows at every score is a multiple of {n_copies}, so rows seem to be "
         "copies of each other; certify each row once, or pass `cluster`",
     )
 
 
-def _state_absent(found: Certificate) -> Certificate:
+def _state_absent(certificate: Certificate) -> Certificate:
     """Return a certificate whose reason names the classes without rows."""
-    for label, n in zip(found.labels, found.n_samples, strict=True):
+    for label, n in zip(certificate.labels, certificate.n_samples, strict=True):
         if not n:
-            found = replace(found, reason=f"{found.reason}; class {label} has no rows")
-    return found
+            certificate = replace(
+                certificate, reason=f"{certificate.reason}; class {label} has no rows"
+            )
+    return certificate
 
 
 def _read_unlabelled(unlabelled: ArrayLike, threshold: float | Boundary) -> FloatArray:
@@ -322,22 +329,22 @@ def find_origin(
     return threshold._find_origin(scores, is_positive)
 
 
-def state_choice(found: Certificate, is_by_rows: bool = True) -> Certificate:
+def state_choice(certificate: Certificate, is_by_rows: bool = True) -> Certificate:
     """Return a certificate of rows that chose the boundary, with what follows from that."""
     chosen = "the boundary was chosen on these rows, or on some of them"
     if is_by_rows:
-        return replace(found, reason=f"{found.reason}; {chosen}")
+        return replace(certificate, reason=f"{certificate.reason}; {chosen}")
     return replace(
-        found,
+        certificate,
         status=CertificateStatus.NOMINAL,
         reason=f"{chosen[0].upper()}{chosen[1:]}, and bounds by clusters or by drawing "
         "probabilities need a threshold that was fixed before; certify on other rows",
     )
 
 
-def _warn_of_one_side(found: Certificate, t: float, threshold: float | Boundary) -> None:
+def _warn_of_one_side(certificate: Certificate, t: float, threshold: float | Boundary) -> None:
     """Warn if all scores are on one side of the threshold and none was when it was chosen."""
-    if sorted(found.errors) != [0.0, 1.0]:
+    if sorted(certificate.errors) != [0.0, 1.0]:
         return
     if isinstance(threshold, Boundary):
         negative, positive = threshold.n_samples
@@ -346,7 +353,7 @@ def _warn_of_one_side(found: Certificate, t: float, threshold: float | Boundary)
             return
     warnings.warn(
         f"Scores should be on both sides of the threshold {t:.6g}, got all "
-        f"{'above' if found.errors[0] else 'at or below'} it: one class is always right and "
+        f"{'above' if certificate.errors[0] else 'at or below'} it: one class is always right and "
         "the other always wrong. Use a threshold on the scale of the scores.",
         BoundaryWarning,
         stacklevel=4,
@@ -354,38 +361,42 @@ def _warn_of_one_side(found: Certificate, t: float, threshold: float | Boundary)
 
 
 def _certify_clusters(
-    found: Certificate, is_wrong: list[BoolArray], ids: list[IndexArray]
+    certificate: Certificate, is_wrong: list[BoolArray], ids: list[IndexArray]
 ) -> Certificate:
     """Return a certificate of the average error rate over clusters."""
     means = [cluster_means(x, of_class) for x, of_class in zip(is_wrong, ids, strict=True)]
     equal = [np.ones(len(x)) for x in means]
     assumption = "clusters are independent, and the rates are averages over them"
-    bets = _bet_on_means(found, means, equal, assumption)
+    bets = _bet_on_means(certificate, means, equal, assumption)
     n_clusters = tuple(map(len, means))
     # Single rows are right or wrong as a whole, so counting them is tighter.
-    is_single = np.equal(n_clusters, found.n_samples)
+    is_single = np.equal(n_clusters, certificate.n_samples)
     return replace(
         bets,
-        error_bounds=tuple(np.where(is_single, found.error_bounds, bets.error_bounds).tolist()),
-        lowest_bounds=tuple(np.where(is_single, found.lowest_bounds, bets.lowest_bounds).tolist()),
+        error_bounds=tuple(
+            np.where(is_single, certificate.error_bounds, bets.error_bounds).tolist()
+        ),
+        lowest_bounds=tuple(
+            np.where(is_single, certificate.lowest_bounds, bets.lowest_bounds).tolist()
+        ),
         n_clusters=n_clusters,
     )
 
 
 def _certify_drawn(
-    found: Certificate, is_wrong: list[BoolArray], ratios: list[FloatArray]
+    certificate: Certificate, is_wrong: list[BoolArray], ratios: list[FloatArray]
 ) -> Certificate:
     """Return a certificate of rows that were drawn with probabilities of their own."""
     values = [wrong.astype(np.float64) for wrong in is_wrong]
     assumption = "rows were drawn with the probabilities given"
-    return _bet_on_means(found, values, ratios, assumption)
+    return _bet_on_means(certificate, values, ratios, assumption)
 
 
 def _certify_new_clusters(
-    found: Certificate, is_wrong: list[BoolArray], ids: list[IndexArray]
+    certificate: Certificate, is_wrong: list[BoolArray], ids: list[IndexArray]
 ) -> Certificate:
     """Return a certificate of the error rate that a new cluster will have."""
-    delta = (1.0 - found.confidence) / (2 if found.joint else 1)
+    delta = (1.0 - certificate.confidence) / (2 if certificate.joint else 1)
     bounds = []
     lowest_bounds = []
     errors = []
@@ -397,16 +408,18 @@ def _certify_new_clusters(
         lowest_bounds.append(bound_new_cluster(np.zeros_like(k), n, delta))
         errors.append(float(np.mean(k / n)) if len(n) else math.nan)
         sizes.append(len(n))
-    reason = f"{found.reason}; a new cluster is drawn like these, as months with a trend are not"
+    reason = (
+        f"{certificate.reason}; a new cluster is drawn like these, as months with a trend are not"
+    )
     fewest = fewest_clusters(delta)
-    for label, size in zip(found.labels, sizes, strict=True):
+    for label, size in zip(certificate.labels, sizes, strict=True):
         if 0 < size < fewest:
             reason += (
                 f"; {size} clusters of class {label} support a confidence of at most "
                 f"{size / (size + 1):.2g} for a new one: {fewest} are needed"
             )
     return replace(
-        found,
+        certificate,
         error_bounds=tuple(bounds),
         errors=tuple(errors),
         lowest_bounds=tuple(lowest_bounds),
@@ -417,18 +430,18 @@ def _certify_new_clusters(
 
 
 def _bet_on_means(
-    found: Certificate, values: list[FloatArray], ratios: list[FloatArray], said: str
+    certificate: Certificate, values: list[FloatArray], ratios: list[FloatArray], said: str
 ) -> Certificate:
     """Return a certificate whose bounds are bets; see `bound_mean`."""
-    delta = (1.0 - found.confidence) / (2 if found.joint else 1)
+    delta = (1.0 - certificate.confidence) / (2 if certificate.joint else 1)
     parts = list(zip(values, ratios, strict=True))
     return replace(
-        found,
+        certificate,
         error_bounds=tuple(bound_mean(x, delta, r) for x, r in parts),
         errors=tuple(float(x @ r / r.sum()) if len(x) else math.nan for x, r in parts),
         lowest_bounds=tuple(bound_mean(np.zeros(len(x)), delta, r) for x, r in parts),
         method="betting",
-        reason=f"{found.reason}; {said}",
+        reason=f"{certificate.reason}; {said}",
     )
 
 
@@ -473,7 +486,7 @@ def _read_sides(probability: ArrayLike | None, least: float | None) -> tuple[flo
     return negative, positive
 
 
-def _certify_sides(found: Certificate, negative: float, positive: float) -> Certificate:
+def _certify_sides(certificate: Certificate, negative: float, positive: float) -> Certificate:
     """Return a certificate of rows that were drawn by their side of the threshold."""
     # Wrong rows of the negative class are predicted positive, and the other way round.
     odds = (negative / positive, positive / negative)
@@ -482,12 +495,12 @@ def _certify_sides(found: Certificate, negative: float, positive: float) -> Cert
         return tuple(a * r / (a * r + 1.0 - a) for a, r in zip(rates, odds, strict=True))
 
     return replace(
-        found,
-        error_bounds=among_all(found.error_bounds),
-        errors=among_all(found.errors),
-        lowest_bounds=among_all(found.lowest_bounds),
+        certificate,
+        error_bounds=among_all(certificate.error_bounds),
+        errors=among_all(certificate.errors),
+        lowest_bounds=among_all(certificate.lowest_bounds),
         method="drawn",
-        reason=f"{found.reason}; rows of each side were drawn with the probabilities given",
+        reason=f"{certificate.reason}; rows of each side were drawn with the probabilities given",
     )
 
 
@@ -542,8 +555,8 @@ def read_scores(name: str, y_score: ArrayLike, n_rows: int | None = None) -> Flo
 def certify_boundary(boundary: Boundary, **options: Any) -> Certificate:
     """Return the certificate of a boundary by the rows that chose it."""
     counts = (boundary.wrong, boundary.n_samples, boundary.labels)
-    found = certify_counts(*counts, chosen_here=True, threshold=boundary.threshold, **options)
-    return replace(found, scale=boundary.scale)
+    certificate = certify_counts(*counts, chosen_here=True, threshold=boundary.threshold, **options)
+    return replace(certificate, scale=boundary.scale)
 
 
 def certify_floors(
@@ -555,16 +568,16 @@ def certify_floors(
     :meth:`~boundshift.curves._base.ConfidenceCurve.bound_chosen`. If rows come in clusters, only a
     floor that is kept is bounded.
     """
-    found = certify_boundary(boundary, confidence=curve.confidence)
+    certificate = certify_boundary(boundary, confidence=curve.confidence)
     if cluster is not None:
         return replace(
-            found,
+            certificate,
             error_bounds=boundary.errors,
             method="betting",
-            reason=f"{found.reason}; rates are averages over clusters, which are independent",
+            reason=f"{certificate.reason}; rates are averages over clusters, which are independent",
         )
     bounds = curve.bound_chosen(boundary.wrong, boundary.n_samples, rule)
-    return replace(found, error_bounds=bounds)
+    return replace(certificate, error_bounds=bounds)
 
 
 def certify_by_folds(
@@ -593,7 +606,7 @@ def certify_by_folds(
     probability :math:`\delta/2`, those of the expectation and of :math:`\pi` with
     :math:`\delta/4` each.
     """
-    found = certify_boundary(boundary, confidence=confidence)
+    certificate = certify_boundary(boundary, confidence=confidence)
     delta = 1.0 - confidence
     common = bool(2 * np.sum(is_positive) > len(is_positive))
     mine = is_positive == common
@@ -613,7 +626,7 @@ def certify_by_folds(
     least = bound(np.zeros_like(is_wrong), np.zeros_like(alone))
     names = [str(label) for label in boundary.labels]
     return replace(
-        found,
+        certificate,
         error_bounds=(1.0, most) if common else (most, 1.0),
         lowest_bounds=(1.0, least) if common else (least, 1.0),
         method="folds",
