@@ -2,7 +2,7 @@
 What if a miss costs more than a false alarm?
 =============================================
 
-State the costs. ``Cost(false_negative=20)`` says that a miss costs as much as 20 false alarms, and
+State the costs. ``Cost(false_negative=20)`` means that a miss costs as much as 20 false alarms, and
 boundshift returns the threshold with the lowest expected cost. The more a miss costs, the more you
 save compared with the model's own threshold. The model is trained only once.
 """
