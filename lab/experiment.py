@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import platform
+import subprocess
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -28,6 +29,8 @@ Tables = dict[str, str]
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "lab" / "results"
+# Facts with more characters are stored compressed.
+_MOST_CHARACTERS = 50_000
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,8 @@ class Experiment:
 
     Its page is ``lab/docs/evidence/NAME.md``, or `home`. The page's words are written by hand; a
     table stands between ``<!-- name -->`` and ``<!-- /name -->``. Facts are kept in
-    ``lab/results/NAME.json`` where `is_stored`. The facts of a `tidy` experiment hold rows, which
-    are kept beside it in ``NAME.csv.gz``.
+    ``lab/results/NAME.json`` where `is_stored`, or compressed in ``NAME.json.gz`` if they are
+    large. The facts of a `tidy` experiment hold rows, which are kept beside it in ``NAME.csv.gz``.
     """
 
     collect: Callable[[bool], Facts]
@@ -73,29 +76,65 @@ class Experiment:
         return bool(facts.get("goal_met", True))
 
     def read(self, results: Path) -> Facts:
-        """Return stored facts."""
-        facts: Facts = json.loads(results.read_text(encoding="utf-8"))
+        """Return stored facts, given the name of the file that is not compressed."""
+        compressed = _compressed(results)
+        is_large = compressed.exists()
+        raw = gzip.decompress(compressed.read_bytes()) if is_large else results.read_bytes()
+        facts: Facts = json.loads(raw)
         if self.tidy:
             facts["rows"] = pd.read_csv(results.with_suffix(".csv.gz"), keep_default_na=False)
         return facts
 
     def _write(self, results: Path, facts: Facts) -> None:
         if self.tidy:
-            text = pd.DataFrame(facts["rows"]).to_csv(index=False, lineterminator="\n")
-            # Without a time in it, the same rows give the same file.
-            write_whole(results.with_suffix(".csv.gz"), gzip.compress(text.encode(), mtime=0))
+            rows = pd.DataFrame(facts["rows"]).to_csv(index=False, lineterminator="\n")
+            _write_compressed(results.with_suffix(".csv.gz"), rows)
             facts = {name: fact for name, fact in facts.items() if name != "rows"}
-        write_whole(results, json.dumps(facts, indent=1) + "\n")
+        text = json.dumps(facts, indent=1) + "\n"
+        is_large = len(text) > _MOST_CHARACTERS
+        (results if is_large else _compressed(results)).unlink(missing_ok=True)
+        if is_large:
+            _write_compressed(_compressed(results), text)
+        else:
+            write_whole(results, text)
 
     def page(self, name: str) -> Path:
         """Return the page that has the tables."""
         return ROOT / (self.home or f"lab/docs/evidence/{name}.md")
 
 
+def _compressed(results: Path) -> Path:
+    return results.with_name(f"{results.name}.gz")
+
+
+def _write_compressed(path: Path, text: str) -> None:
+    # Without a time in it, the same text gives the same file.
+    write_whole(path, gzip.compress(text.encode(), mtime=0))
+
+
+def commit(root: Path = ROOT) -> str:
+    """Return the commit of a repository, with "+" if files under ``src`` differ from it.
+
+    Elsewhere it is empty.
+    """
+
+    def git(*command: str) -> str:
+        try:
+            done = subprocess.run(["git", *command], cwd=root, capture_output=True, text=True)
+        except FileNotFoundError:
+            return ""
+        return done.stdout.strip()
+
+    if git("rev-parse", "--show-prefix") or not (found := git("rev-parse", "--short", "HEAD")):
+        return ""
+    return found + "+" * bool(git("status", "--porcelain", "--", "src"))
+
+
 def environment(*more: str) -> dict[str, Any]:
-    """Return the versions of Python and of the libraries that compute, and the kind of machine."""
+    """Return the version of the code, those of Python and its libraries, and the machine's kind."""
     return {
         "boundshift": boundshift.__version__,
+        "commit": commit(),
         "python": platform.python_version(),
         **{name: version(name) for name in ("numpy", "scipy", "scikit-learn", *more)},
         "machine": platform.machine(),

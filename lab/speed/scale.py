@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from boundshift._writing import write_whole
-from lab.experiment import RESULTS, ROOT, Facts, environment
+from lab.experiment import RESULTS, ROOT, Facts, commit, environment
 from lab.markdown import fill, table
 from lab.speed.speed import Row, judged_table
 
@@ -374,11 +374,6 @@ def main(part: str, rows: int | None = None) -> int:
     write_whole(store, json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
     print(judged_table({"rows": records}))
     return 0
-
-
-def commit() -> str:
-    asked = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
-    return asked.stdout.strip()
 
 
 def measured(facts: Facts) -> str:

@@ -1,6 +1,6 @@
 """The pages of evidence: quick runs meet their goals, and simulations know the truth."""
 
-import json
+import subprocess
 from importlib import import_module
 
 import numpy as np
@@ -13,7 +13,7 @@ from lab.__main__ import CLAIMS, EXPERIMENTS
 from lab.claims.coverage import all_below, cell, exact_level
 from lab.claims.simulation import SHAPES, Problem, true_recall
 from lab.claims.zones import conformal_limits, true_shares
-from lab.experiment import RESULTS
+from lab.experiment import RESULTS, Experiment, commit, environment
 from lab.markdown import fill
 
 
@@ -24,7 +24,7 @@ def experiment(name):
 @pytest.mark.parametrize("name", CLAIMS)
 def test_a_quick_run_meets_its_goal_and_fills_its_page(tmp_path, name):
     assert experiment(name).run(name, quick=True, out=tmp_path)
-    facts = json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))
+    facts = experiment(name).read(tmp_path / f"{name}.json")
     page = (tmp_path / f"{name}.md").read_text(encoding="utf-8")
     assert facts["goal_met"] is True
     assert all(text in page for text in experiment(name).tables(facts).values())
@@ -38,6 +38,38 @@ def test_the_page_in_the_documentation_has_the_stored_facts(name):
     page = experiment(name).page(name).read_text(encoding="utf-8")
     assert fill(page, experiment(name).tables(facts)) == page
     assert name not in CLAIMS or facts["goal_met"] is True
+
+
+@pytest.mark.parametrize("n", [1, 9_000, 2])
+def test_large_facts_are_stored_compressed(tmp_path, n):
+    rig = Experiment(lambda quick: {}, lambda facts: {})
+    (tmp_path / "a.json.gz").write_bytes(b"of an earlier run")
+    rig._write(tmp_path / "a.json", {"cells": list(range(n))})
+    assert [path.name for path in tmp_path.iterdir()] == ["a.json.gz" if n > 5_000 else "a.json"]
+    assert rig.read(tmp_path / "a.json")["cells"] == list(range(n))
+
+
+def test_results_are_stamped_with_the_commit_and_a_mark_of_changes(tmp_path):
+    def git(*words):
+        done = subprocess.run(
+            ["git", "-c", "user.name=a", "-c", "user.email=a@b", *words],
+            cwd=tmp_path, check=True, capture_output=True, text=True,
+        )  # fmt: skip
+        return done.stdout.strip()
+
+    assert commit(tmp_path) == ""
+    git("init")
+    code = tmp_path / "src" / "code.py"
+    code.parent.mkdir()
+    code.write_text("1")
+    git("add", "src")
+    git("commit", "-m", "first")
+    (tmp_path / "page.md").write_text("elsewhere")
+    assert commit(tmp_path) == git("rev-parse", "HEAD")[: len(commit(tmp_path))] != ""
+    code.write_text("2")
+    assert commit(tmp_path) == git("rev-parse", "--short", "HEAD") + "+"
+    assert commit(code.parent) == ""
+    assert environment()["commit"] == commit()
 
 
 def test_two_humps_have_the_distribution_they_say():
