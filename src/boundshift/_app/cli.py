@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -9,8 +10,9 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import typer
 from rich import box
@@ -22,6 +24,7 @@ from boundshift._app.progress import draw_bars
 from boundshift._writing import is_special
 from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
 
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
 Show = Callable[[str, int, int], None]
 
 # Characters by which a label could move the cursor, change colours or reverse the text: control
@@ -59,10 +62,43 @@ def command(*examples: str) -> Callable[[Callable[..., None]], Callable[..., Non
         # The terminal wraps the paragraphs of the help, not the source code.
         paragraphs = (function.__doc__ or "").split("\n\n")
         text = "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)
-        app.command(help=text, epilog="\n\n".join(["[bold]Examples[/bold]", *examples]))(function)
+        app.command(help=text, epilog="\n\n".join(["[bold]Examples[/bold]", *examples]))(
+            _with_single_options(function)
+        )
         return function
 
     return add
+
+
+def _with_single_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Return a command in which a parameter that is a dataclass became one option for each field.
+
+    Typer reads options from a signature and knows no groups of them.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    options = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name not in groups:
+            options.append(parameter.replace(annotation=hints[name], kind=_KEYWORD))
+            continue
+        kinds = get_type_hints(groups[name], include_extras=True)
+        options += [
+            inspect.Parameter(
+                each.name, _KEYWORD, default=each.default, annotation=kinds[each.name]
+            )
+            for each in fields(groups[name])
+        ]
+
+    def run(**values: Any) -> None:
+        for name, group in groups.items():
+            values[name] = group(**{each.name: values.pop(each.name) for each in fields(group)})
+        function(**values)
+
+    run.__name__ = function.__name__
+    run.__annotations__ = {option.name: option.annotation for option in options}
+    run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+    return run
 
 
 def _version(asked: bool) -> None:

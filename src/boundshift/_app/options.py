@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer.models import OptionInfo
 
 from boundshift import curves, rules
 from boundshift.exceptions import InvalidInputError
+from boundshift.streaming._tables import Reading
 
 if TYPE_CHECKING:
     from boundshift.curves import ErrorCurve
@@ -21,13 +22,6 @@ if TYPE_CHECKING:
 
 CURVES = ", ".join(curves.NAMED)
 RULES = ", ".join(rules.NAMED)
-_T = TypeVar("_T")
-
-
-def pick(kind: type[_T], arguments: Mapping[str, object]) -> _T:
-    """Return a dataclass made of those arguments of a command that are its fields."""
-    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    return kind(**{name: arguments[name] for name in names})
 
 
 def read_number(text: str) -> float:
@@ -150,35 +144,10 @@ Models = Annotated[
 ]
 Seed = Annotated[int, _main(metavar="NUMBER", parser=read_seed, help="Seed of everything random.")]
 
-# The goal
-RecallFloor = Annotated[float | None, _goal_share(help="Find this share of the positive class.")]
-PrecisionFloor = Annotated[float | None, _goal_share(help="Be right in this share of the alarms.")]
-SpecificityFloor = Annotated[
-    float | None, _goal_share(help="Spare this share of the negative class.")
-]
-NpvFloor = Annotated[float | None, _goal_share(help="Be right in this share of rows not flagged.")]
-Capacity = Annotated[
-    str | None,
-    _goal(metavar="PART", help="Rows that can be handled: 50/400 or 2%."),
-]
-Then = Annotated[
-    str | None,
-    _goal(metavar="RULE", help="What is best if floors are met."),
-]
-Costs = Annotated[str | None, _goal(metavar="PAIR", help="Least cost, as miss=20,alarm=1.")]
+# Beside a goal
 CostColumn = Annotated[
     str | None, _goal(metavar="COLUMN", help="Least sum of these costs of wrong rows.")
 ]
-RuleName = Annotated[
-    str | None, _goal("--rule", metavar="RULE", help=f"What to optimise: {RULES}.")
-]
-MetricName = Annotated[
-    str | None, _goal("--metric", metavar="NAME", help="Optimise a scikit-learn scorer.")
-]
-CurveName = Annotated[
-    str | None, _goal("--curve", metavar="NAME", help=f"Claim on each class's error: {CURVES}.")
-]
-Prevalence = Annotated[float | None, _goal_share(help="Share of positives where it is used.")]
 Confidence = Annotated[
     float, _goal_share(help="Of guarantees; 0.95 by default.", show_default=False)
 ]
@@ -192,7 +161,6 @@ Zone = Annotated[
 ]
 
 # Columns of a table
-Drop = Annotated[list[str] | None, _column(help="Do not learn from it.")]
 KeepSuspects = Annotated[
     bool,
     _declare("Columns", " ")("--keep-suspects", help="Learn from columns that look like leakage."),
@@ -200,9 +168,6 @@ KeepSuspects = Annotated[
 Ignore = Annotated[
     list[str] | None, _declare("Columns", "LABEL")(help="Leave out the rows of this label.")
 ]
-Numeric = Annotated[list[str] | None, _column(help="Read as numbers, whatever it looks like.")]
-Category = Annotated[list[str] | None, _column(help="Read as categories, such as codes.")]
-RowId = Annotated[list[str] | None, _column("--id", help="It identifies rows.")]
 Cluster = Annotated[
     str | None,
     _column(help="Ids whose rows stay together; or none."),
@@ -225,10 +190,6 @@ When = Annotated[
 ]
 
 # The report
-CaseName = Annotated[str | None, _report(help="What a row is, in the plural: customers.")]
-PositiveName = Annotated[str | None, _report(help="The positive class: 'who churn', 'ill'.")]
-NegativeName = Annotated[str | None, _report(help="The negative class.")]
-Title = Annotated[str | None, _report(help="Title of the page.")]
 Test = Annotated[
     Path | None,
     _main(metavar="FILE", help="Rows used for nothing else, with the same columns; they certify."),
@@ -262,13 +223,6 @@ ZoneFile = Annotated[
 ]
 
 # Files
-Encoding = Annotated[
-    str | None, _reading(metavar="NAME", help="Of text, such as cp1252. Default: by trial.")
-]
-Sheet = Annotated[str | None, _reading(metavar="NAME", help="Of an Excel file with several.")]
-HeaderRow = Annotated[
-    int | None, _reading(metavar="NUMBER", help="Row of an Excel sheet with the names.")
-]
 OutFile = Annotated[
     Path, _main("--out", metavar="FILE", help="File to write; of tables - is standard output.")
 ]
@@ -281,16 +235,22 @@ ForceFit = Annotated[bool, _flag("--force", help="Replace a folder that holds an
 
 
 # --- Options that belong together -----------------------------------------------------------------
+#
+# A command takes one of these classes as a parameter, and each field is an option of the command.
 
 
 @dataclass(frozen=True)
 class Called:
     """What rows and classes are called in a report."""
 
-    case_name: str | None = None
-    positive_name: str | None = None
-    negative_name: str | None = None
-    title: str | None = None
+    case_name: Annotated[str | None, _report(help="What a row is, in the plural: customers.")] = (
+        None
+    )
+    positive_name: Annotated[
+        str | None, _report(help="The positive class: 'who churn', 'ill'.")
+    ] = None
+    negative_name: Annotated[str | None, _report(help="The negative class.")] = None
+    title: Annotated[str | None, _report(help="Title of the page.")] = None
 
     def names(self) -> dict[str, Any]:
         """Return the names as a report takes them."""
@@ -298,18 +258,35 @@ class Called:
 
 
 @dataclass(frozen=True)
+class FileOptions(Reading):
+    """How to read a file that does not say it itself."""
+
+    encoding: Annotated[
+        str | None, _reading(metavar="NAME", help="Of text, such as cp1252. Default: by trial.")
+    ] = None
+    sheet: Annotated[
+        str | None, _reading(metavar="NAME", help="Of an Excel file with several.")
+    ] = None
+    header_row: Annotated[
+        int | None, _reading(metavar="NUMBER", help="Row of an Excel sheet with the names.")
+    ] = None
+
+
+@dataclass(frozen=True)
 class Roles:
     """What columns mean."""
 
-    numeric: list[str] | None = None
-    category: list[str] | None = None
-    drop: list[str] | None = None
-    row_id: list[str] | None = None
+    drop: Annotated[list[str] | None, _column(help="Do not learn from it.")] = None
+    numeric: Annotated[
+        list[str] | None, _column(help="Read as numbers, whatever it looks like.")
+    ] = None
+    category: Annotated[list[str] | None, _column(help="Read as categories, such as codes.")] = None
+    row_id: Annotated[list[str] | None, _column("--id", help="It identifies rows.")] = None
 
     def by_column(self) -> dict[str, str]:
         """Return the role of each column that is named; raise if one is named twice."""
         roles: dict[str, str] = {}
-        order = ("--numeric", "--category", "--drop", "--id")
+        order = ("--drop", "--numeric", "--category", "--id")
         for role, names in zip(order, vars(self).values(), strict=True):
             for name in names or ():
                 if roles.setdefault(name, role) != role:
@@ -346,18 +323,42 @@ def read_zone_errors(text: str | None) -> tuple[float, float] | None:
 class Goal:
     """What the options of a command ask of a boundary."""
 
-    curve: str | None = None
-    rule: str | None = None
-    metric: str | None = None
-    costs: str | None = None
-    recall_floor: float | None = None
-    specificity_floor: float | None = None
-    precision_floor: float | None = None
-    npv_floor: float | None = None
-    capacity: str | None = None
-    then: str | None = None
-    prevalence: float | None = None
-    confidence: float = 0.95
+    recall_floor: Annotated[
+        float | None, _goal_share(help="Find this share of the positive class.")
+    ] = None
+    precision_floor: Annotated[
+        float | None, _goal_share(help="Be right in this share of the alarms.")
+    ] = None
+    specificity_floor: Annotated[
+        float | None, _goal_share(help="Spare this share of the negative class.")
+    ] = None
+    npv_floor: Annotated[
+        float | None, _goal_share(help="Be right in this share of rows not flagged.")
+    ] = None
+    capacity: Annotated[
+        str | None,
+        _goal(metavar="PART", help="Rows that can be handled: 50/400 or 2%."),
+    ] = None
+    then: Annotated[
+        str | None,
+        _goal(metavar="RULE", help="What is best if floors are met."),
+    ] = None
+    costs: Annotated[str | None, _goal(metavar="PAIR", help="Least cost, as miss=20,alarm=1.")] = (
+        None
+    )
+    rule: Annotated[
+        str | None, _goal("--rule", metavar="RULE", help=f"What to optimise: {RULES}.")
+    ] = None
+    metric: Annotated[
+        str | None, _goal("--metric", metavar="NAME", help="Optimise a scikit-learn scorer.")
+    ] = None
+    curve: Annotated[
+        str | None, _goal("--curve", metavar="NAME", help=f"Claim on each class's error: {CURVES}.")
+    ] = None
+    prevalence: Annotated[
+        float | None, _goal_share(help="Share of positives where it is used.")
+    ] = None
+    confidence: Confidence = 0.95
 
     def claims(self, n_rows: int | None = None) -> tuple[ErrorCurve, Rule]:
         """Return the curve and the rule; a capacity may be a count of so many rows."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from boundshift._app import options as opt
 from boundshift._app.cli import command, exit_unless, print_json, print_line, print_notes, running
-from boundshift._app.options import pick
-from boundshift.streaming._tables import Reading
 
 
 @command(
@@ -16,20 +14,17 @@ from boundshift.streaming._tables import Reading
 def certify(
     folder: opt.FolderOrThreshold,
     file: opt.File,
+    reading: opt.FileOptions,
     label: opt.LabelOrTarget = None,
     score: opt.ScoreOrModel = None,
     confidence: opt.Confidence = 0.95,
     cluster: opt.ClusterOfScores = None,
     as_json: opt.AsJson = False,
-    encoding: opt.Encoding = None,
-    sheet: opt.Sheet = None,
-    header_row: opt.HeaderRow = None,
 ) -> None:
     """Certify a model or a threshold on other labelled rows, as of another year or place.
 
     The rows must have been used neither to train the model nor to choose its threshold.
     """
-    given = locals()
     with running():
         from boundshift._app.certifying import certify_table
         from boundshift._words import at_most, percent
@@ -41,7 +36,7 @@ def certify(
             score=score,
             confidence=confidence,
             cluster=cluster,
-            reading=pick(Reading, given),
+            reading=reading,
         )
     print_notes(notes)
     if as_json:

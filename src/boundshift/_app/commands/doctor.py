@@ -16,14 +16,13 @@ from boundshift._app.cli import (
     print_table,
     running,
 )
-from boundshift._app.options import Roles, pick
 from boundshift.exceptions import InvalidInputError
-from boundshift.streaming._tables import Reading
 
 if TYPE_CHECKING:
     from boundshift._app.examine import Prospect
     from boundshift._app.prepare import PreparedTable
     from boundshift._app.scores import ScoreTable
+    from boundshift.streaming._tables import Reading
 
 
 @command(
@@ -33,30 +32,23 @@ if TYPE_CHECKING:
 def doctor(
     file: opt.File,
     target: opt.Target,
+    roles: opt.Roles,
+    reading: opt.FileOptions,
     score: opt.ScoreIfAny = None,
     positive: opt.Positive = None,
     as_json: opt.AsJson = False,
     confidence: opt.Confidence = 0.95,
-    drop: opt.Drop = None,
     ignore: opt.Ignore = None,
-    numeric: opt.Numeric = None,
-    category: opt.Category = None,
-    row_id: opt.RowId = None,
     cluster: opt.Cluster = None,
-    encoding: opt.Encoding = None,
-    sheet: opt.Sheet = None,
-    header_row: opt.HeaderRow = None,
 ) -> None:
     """Examine a table before you fit or choose a threshold; nothing is trained or written.
 
     It prints how the columns are read, which of them may give the target away, and which
     guarantees the rows can support today. The exit code is 3 if something stands in the way.
     """
-    given = locals()
     with running():
-        reading = pick(Reading, given)
         if score is not None:
-            if any((drop, ignore, numeric, category, row_id)):
+            if any((ignore, *vars(roles).values())):
                 raise InvalidInputError(
                     "--score must go without --drop, --ignore, --numeric, --category and --id, "
                     "because scores need no other column. Leave them out."
@@ -66,14 +58,13 @@ def doctor(
         from boundshift._app.prepare import prepare_table
         from boundshift._app.tables import read_frame
 
-        roles = pick(Roles, given).by_column()
         frame = read_frame(file, reading=reading)
         prepared = prepare_table(
             frame,
             target,
             positive=positive,
             ignore=ignore or (),
-            roles=roles,
+            roles=roles.by_column(),
             cluster=cluster,
         )
         _report_table(prepared, frame.shape, confidence, as_json=as_json)

@@ -18,8 +18,7 @@ from boundshift._app.cli import (
     print_table,
     running,
 )
-from boundshift._app.options import Called, Goal, Roles, pick, read_zone_errors
-from boundshift.streaming._tables import Reading
+from boundshift._app.options import read_zone_errors
 
 if TYPE_CHECKING:
     from boundshift._app.fit import FittedTable
@@ -36,47 +35,27 @@ _MOST_IMPORTANT = 3
 def fit(
     file: opt.File,
     target: opt.Target,
+    goal: opt.Goal,
+    roles: opt.Roles,
+    called: opt.Called,
+    reading: opt.FileOptions,
     positive: opt.Positive = None,
     model: opt.Models = "logistic,forest,boosting",
     out: opt.OutFolder = Path("boundshift-fit"),
     force: opt.ForceFit = False,
     as_json: opt.AsJson = False,
     seed: opt.Seed = 0,
-    recall_floor: opt.RecallFloor = None,
-    precision_floor: opt.PrecisionFloor = None,
-    specificity_floor: opt.SpecificityFloor = None,
-    npv_floor: opt.NpvFloor = None,
-    capacity: opt.Capacity = None,
-    then: opt.Then = None,
-    costs: opt.Costs = None,
-    rule: opt.RuleName = None,
-    metric: opt.MetricName = None,
-    curve: opt.CurveName = None,
-    prevalence: opt.Prevalence = None,
-    confidence: opt.Confidence = 0.95,
     zone: opt.Zone = None,
-    drop: opt.Drop = None,
     keep_suspects: opt.KeepSuspects = False,
     ignore: opt.Ignore = None,
-    numeric: opt.Numeric = None,
-    category: opt.Category = None,
-    row_id: opt.RowId = None,
     cluster: opt.Cluster = None,
     by: opt.By = None,
-    case_name: opt.CaseName = None,
-    positive_name: opt.PositiveName = None,
-    negative_name: opt.NegativeName = None,
-    title: opt.Title = None,
-    encoding: opt.Encoding = None,
-    sheet: opt.Sheet = None,
-    header_row: opt.HeaderRow = None,
 ) -> None:
     """Train a model, choose its threshold, certify it and write a report.
 
     Three rows in ten are kept apart to certify the result. The folder gets report.html,
     model.skops, boundary.json, certificate.json, comparison.csv and columns.json, all or none.
     """
-    given = locals()
     with running(stages=True) as show:
         from boundshift._app.fit import read_models, train_table
         from boundshift._app.folder import check_folder, report_facts, write_folder
@@ -87,16 +66,16 @@ def fit(
         check_folder(out, force)
         allowed = read_zone_errors(zone)
         read_models(model)
-        roles = pick(Roles, given).by_column()
-        frame = read_frame(file, reading=pick(Reading, given))
-        by_curve, by_rule = pick(Goal, given).claims(len(frame))
+        role_of_column = roles.by_column()
+        frame = read_frame(file, reading=reading)
+        by_curve, by_rule = goal.claims(len(frame))
         prepared = prepare_table(
             frame,
             target,
             positive=positive,
             ignore=ignore or (),
             symmetric=by_rule.symmetric,
-            roles=roles,
+            roles=role_of_column,
             by=by or (),
             cluster=cluster,
         )
@@ -109,7 +88,7 @@ def fit(
             model=model,
             curve=by_curve,
             rule=by_rule,
-            confidence=confidence,
+            confidence=goal.confidence,
             seed=seed,
             progress=show,
         )
@@ -118,12 +97,12 @@ def fit(
             limits = find_zone(
                 *fitted.judged,
                 allowed,
-                confidence,
+                goal.confidence,
                 scale="raw",
                 pos_label=prepared.labels[1],
                 cluster=fitted.details.cluster,
             )
-        facts = report_facts(fitted, out, pick(Called, given).names(), zone=limits)
+        facts = report_facts(fitted, out, called.names(), zone=limits)
         written = write_folder(fitted, facts, out, force=force, zone=limits)
     if as_json:
         print_json(_as_json(fitted, facts, written))

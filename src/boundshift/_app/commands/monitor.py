@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from boundshift._app import options as opt
 from boundshift._app.cli import command, exit_unless, print_notes, running
-from boundshift._app.options import pick
-from boundshift.streaming._tables import Reading
 
 
 @command(
@@ -15,14 +13,12 @@ from boundshift.streaming._tables import Reading
 def monitor(
     folder: opt.FolderOrThreshold,
     file: opt.File,
+    reading: opt.FileOptions,
     label: opt.LabelOrTarget = None,
     score: opt.ScoreOrModel = None,
     when: opt.When = None,
     cluster: opt.ClusterOfScores = None,
     as_json: opt.AsJson = False,
-    encoding: opt.Encoding = None,
-    sheet: opt.Sheet = None,
-    header_row: opt.HeaderRow = None,
 ) -> None:
     """Count labelled rows that came after deployment, and check whether the certificate is kept.
 
@@ -30,7 +26,6 @@ def monitor(
     last one ended. Look as often as you like: the confidence holds for all looks together. The
     exit code is 3 if there is an alarm.
     """
-    given = locals()
     with running():
         from boundshift._app.watch import print_watched, watch_table
 
@@ -41,7 +36,7 @@ def monitor(
             score=score,
             when=when,
             cluster=cluster,
-            reading=pick(Reading, given),
+            reading=reading,
             on_wait=lambda: print_notes(["Another call is counting. This one waits for it."]),
         )
     print_watched(watched, as_json=as_json)

@@ -13,9 +13,7 @@ from boundshift._app.cli import (
     print_notes,
     running,
 )
-from boundshift._app.options import pick
 from boundshift.exceptions import InvalidInputError
-from boundshift.streaming._tables import Reading
 
 
 @command(
@@ -26,6 +24,7 @@ from boundshift.streaming._tables import Reading
 def predict(
     folder: opt.Folder,
     file: opt.File,
+    reading: opt.FileOptions,
     out: opt.OutFile = Path("-"),
     keep: opt.Keep = None,
     threshold: opt.Threshold = None,
@@ -33,16 +32,12 @@ def predict(
     zone: opt.ZoneFile = None,
     force: opt.Force = False,
     as_json: opt.AsJson = False,
-    encoding: opt.Encoding = None,
-    sheet: opt.Sheet = None,
-    header_row: opt.HeaderRow = None,
 ) -> None:
     """Predict the rows of a new table, or list those with the highest scores.
 
     Each gets the score of the positive class, the model's own probability of it if it has one,
     and a label.
     """
-    given = locals()
     with running():
         from boundshift._app.folder import predict_table
         from boundshift._app.tables import check_writable, write_frame
@@ -63,7 +58,7 @@ def predict(
             threshold=threshold,
             top=top,
             zone=limits,
-            reading=pick(Reading, given),
+            reading=reading,
         )
         print_notes(notes)
         write_frame(found, out, new=not force)

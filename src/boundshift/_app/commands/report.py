@@ -19,9 +19,7 @@ from boundshift._app.cli import (
     print_sentences,
     running,
 )
-from boundshift._app.options import Called, Goal, pick
 from boundshift.exceptions import InvalidInputError
-from boundshift.streaming._tables import Reading
 
 _OF_IDS = "Use --cluster with --test or --test-share, or --cluster none if rows are independent."
 
@@ -35,6 +33,9 @@ def report(
     file: opt.File,
     score: opt.Score,
     label: opt.Label,
+    goal: opt.Goal,
+    called: opt.Called,
+    reading: opt.FileOptions,
     positive: opt.Positive = None,
     test: opt.Test = None,
     test_share: opt.TestShare = None,
@@ -43,34 +44,14 @@ def report(
     out: opt.OutFile = Path("report.html"),
     force: opt.Force = False,
     as_json: opt.AsJson = False,
-    recall_floor: opt.RecallFloor = None,
-    precision_floor: opt.PrecisionFloor = None,
-    specificity_floor: opt.SpecificityFloor = None,
-    npv_floor: opt.NpvFloor = None,
-    capacity: opt.Capacity = None,
-    then: opt.Then = None,
-    costs: opt.Costs = None,
-    rule: opt.RuleName = None,
-    metric: opt.MetricName = None,
-    curve: opt.CurveName = None,
-    prevalence: opt.Prevalence = None,
-    confidence: opt.Confidence = 0.95,
     by: opt.By = None,
     cluster: opt.ClusterOfScores = None,
-    case_name: opt.CaseName = None,
-    positive_name: opt.PositiveName = None,
-    negative_name: opt.NegativeName = None,
-    title: opt.Title = None,
-    encoding: opt.Encoding = None,
-    sheet: opt.Sheet = None,
-    header_row: opt.HeaderRow = None,
 ) -> None:
     """Write a report on scores of any system: one HTML file that needs no network.
 
     It states what moving the threshold changes, lets the reader move it, and keeps apart what is
     certified and what is not.
     """
-    given = locals()
     with running() as show:
         from boundshift._app.scores import ScoreTable, resampled_interval, split_scores
         from boundshift._app.tables import positive_note
@@ -81,14 +62,14 @@ def report(
         check_output(out, force, file, test)
         has_ids = cluster not in (None, "none")
         _check_test(test, test_share, has_ids=has_ids)
-        by_curve, by_rule = pick(Goal, given).claims()
+        by_curve, by_rule = goal.claims()
         open_scores = partial(
             ScoreTable,
             score=score,
             label=label,
             by=by or (),
             cluster=cluster,
-            reading=pick(Reading, given),
+            reading=reading,
             progress=show,
         )
         table = open_scores([file], positive=positive, symmetric=by_rule.symmetric)
@@ -102,9 +83,9 @@ def report(
             old_threshold="auto" if own is None else own,
             test=counted.to_rows() if split.is_tested else None,
             scores=scores,
-            confidence=confidence,
+            confidence=goal.confidence,
             target=label,
-            **pick(Called, given).names(),
+            **called.names(),
             # Resampled rows would ignore that rows of one id are alike.
             interval=None if has_ids else resampled_interval(sample, by_curve, by_rule, "auto"),
             details=RowDetails(

@@ -14,9 +14,8 @@ from boundshift._app.cli import (
     print_table,
     running,
 )
-from boundshift._app.options import Goal, pick, read_zone_errors
+from boundshift._app.options import Goal, read_zone_errors
 from boundshift.exceptions import InvalidInputError
-from boundshift.streaming._tables import Reading
 
 if TYPE_CHECKING:
     from boundshift._app.scores import Rates
@@ -36,28 +35,15 @@ def threshold(
     files: opt.Files,
     score: opt.Score,
     label: opt.Label,
+    goal: opt.Goal,
+    reading: opt.FileOptions,
     positive: opt.Positive = None,
     scores: opt.Scores = "held-out",
     own: opt.Own = None,
     as_json: opt.AsJson = False,
-    recall_floor: opt.RecallFloor = None,
-    precision_floor: opt.PrecisionFloor = None,
-    specificity_floor: opt.SpecificityFloor = None,
-    npv_floor: opt.NpvFloor = None,
-    capacity: opt.Capacity = None,
-    then: opt.Then = None,
-    costs: opt.Costs = None,
     cost_column: opt.CostColumn = None,
-    rule: opt.RuleName = None,
-    metric: opt.MetricName = None,
-    curve: opt.CurveName = None,
-    prevalence: opt.Prevalence = None,
-    confidence: opt.Confidence = 0.95,
     zone: opt.Zone = None,
     cluster: opt.ClusterOfScores = None,
-    encoding: opt.Encoding = None,
-    sheet: opt.Sheet = None,
-    header_row: opt.HeaderRow = None,
 ) -> None:
     """Find the threshold for a file of labels and scores from any system.
 
@@ -65,12 +51,10 @@ def threshold(
     numbers. Several files are read as one table, and more than 512 MB in passes, so that they need
     not fit into memory.
     """
-    given = locals()
     with running() as show:
         from boundshift._app.scores import ScoreTable
         from boundshift._app.tables import positive_note
 
-        goal = pick(Goal, given)
         _check_wishes(goal, scores, zone, cost_column, own)
         by_curve, by_rule = goal.claims()
         errors = read_zone_errors(zone)
@@ -83,15 +67,15 @@ def threshold(
             symmetric=symmetric if errors is None else errors[0] == errors[1],
             cost=cost_column,
             cluster=cluster,
-            reading=pick(Reading, given),
+            reading=reading,
             progress=show,
         )
         if errors is not None:
-            limits = table.find_zone(errors, confidence)
+            limits = table.find_zone(errors, goal.confidence)
             notes = positive_note(positive, limits.labels, limits.n_samples)
         else:
             boundary, certificate = table.decide(
-                by_curve, by_rule, confidence=confidence, origin=scores
+                by_curve, by_rule, confidence=goal.confidence, origin=scores
             )
             rates = table.compare_rates(boundary, own)
             notes = positive_note(positive, boundary.labels, boundary.n_samples)
