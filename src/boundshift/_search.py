@@ -38,11 +38,6 @@ Bound = Callable[[IntArray, IntArray], FloatArray]
 _ROUNDING = 1e-12
 # Runs of candidates whose middle is tried, to know early what a run has to beat.
 _TRIED = 8
-# Of equally good gaps, the widest ones whose plateaus are compared.
-_WIDEST = 8
-# Scores looked at beside a gap to see how far its plateau reaches; twice as many if that is not
-# enough.
-_NEIGHBOURS = 8
 # The plateau of a smooth minimum ends where the rule has risen by this much. Its middle is known
 # to more digits than the argument of the smallest value.
 _RISE = 1e-10
@@ -90,21 +85,12 @@ def best_gap(errors: ErrorsAt, rule: Rule, sample: ScoreSample) -> Found:
     """
     sizes = sample.n_samples
     candidates = _candidates(sample)
-
-    def value(places: FloatArray) -> FloatArray:
-        return rule.value(*errors(places), sizes)
-
-    bound = _bound_of_runs(errors, rule, candidates, sizes)
-    tied = candidates[find_smallest(bound, len(candidates), rule)]
-    lower, upper = _neighbours(sample, tied)
-    most = _with_rounding(float(value(tied).min()))
-    plateaus = []
-    for k in np.argsort(lower - upper, kind="stable")[:_WIDEST]:
-        low = _end_of_plateau(value, sample, float(lower[k]), most, upwards=False)
-        high = _end_of_plateau(value, sample, float(upper[k]), most, upwards=True)
-        plateaus.append((low, high))
-    low, high = max(plateaus, key=lambda plateau: plateau[1] - plateau[0])
-    return _evaluate(errors, rule, sizes, middle_of_gap(low, high), (low, high))
+    tied = find_smallest(_bound_of_runs(errors, rule, candidates, sizes), len(candidates), rule)
+    # The rule only gets worse between a candidate and the one before it or behind it, so all
+    # plateaus lie between the neighbours of those that are best.
+    beside = np.concatenate([[-np.inf], candidates, [np.inf]])
+    edges = gap_edges(sample, beside[tied[0]], beside[tied[-1] + 2])
+    return best_of_gaps(errors, rule, Gaps(edges, edges[:-1]), sizes)
 
 
 class Gaps(NamedTuple):
@@ -206,57 +192,16 @@ def _candidates(sample: ScoreSample) -> FloatArray:
     return np.append(np.nextafter(sample.extremes[0], -np.inf), negative)
 
 
-def _neighbours(sample: ScoreSample, thresholds: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the largest score at or below each threshold, and the smallest score above it."""
-    below_all, above_all = _outer_edges(sample)
-    lower = np.full(len(thresholds), below_all)
-    upper = np.full(len(thresholds), above_all)
-    for scores in sample.classes:
-        place = np.searchsorted(scores.value, thresholds, side="right")
-        has_lower = place > 0
-        has_upper = place < len(scores.value)
-        lower[has_lower] = np.maximum(lower[has_lower], scores.value[place[has_lower] - 1])
-        upper[has_upper] = np.minimum(upper[has_upper], scores.value[place[has_upper]])
-    return lower, upper
+def gap_edges(sample: ScoreSample, low: float = -np.inf, high: float = np.inf) -> FloatArray:
+    """Return the distinct scores and one place beyond all: gap k is between edges k and k + 1.
 
-
-def _end_of_plateau(
-    value: ValueAt, sample: ScoreSample, edge: float, most: float, *, upwards: bool
-) -> float:
-    """Return the first score from `edge` on, itself included, beyond which the rule exceeds `most`.
-
-    If there is none, return the edge beyond all scores.
+    Scores up to `low`, and above `high`, are left out.
     """
-    number = _NEIGHBOURS
-    while True:
-        scores = _scores_from(sample, edge, number, upwards=upwards)
-        if not len(scores):
-            return _outer_edges(sample)[1 if upwards else 0]
-        beyond = scores if upwards else np.nextafter(scores, -np.inf)
-        is_worse = value(beyond) > most
-        if is_worse.any():
-            return float(scores[np.argmax(is_worse)])
-        edge = float(np.nextafter(scores[-1], np.inf if upwards else -np.inf))
-        number *= 2
-
-
-def _scores_from(sample: ScoreSample, edge: float, number: int, *, upwards: bool) -> FloatArray:
-    """Return the nearest scores of both classes from `edge` on, itself included."""
     parts = []
     for scores in sample.classes:
-        if upwards:
-            first = int(np.searchsorted(scores.value, edge, side="left"))
-            parts.append(scores.value[first : first + number])
-        else:
-            stop = int(np.searchsorted(scores.value, edge, side="right"))
-            parts.append(scores.value[max(stop - number, 0) : stop])
-    nearest = np.sort(np.concatenate(parts))
-    return nearest[:number] if upwards else nearest[::-1][:number]
-
-
-def gap_edges(sample: ScoreSample) -> FloatArray:
-    """Return the distinct scores and one place beyond either end: gap k is between k and k + 1."""
-    merged = np.concatenate([sample.negative.value, sample.positive.value])
+        first, stop = np.searchsorted(scores.value, [low, high], side="right")
+        parts.append(scores.value[first:stop])
+    merged = np.concatenate(parts)
     merged.sort(kind="stable")  # quick, as it merges two sorted runs
     distinct = merged[np.append(True, merged[1:] > merged[:-1])]
     below_all, above_all = _outer_edges(sample)
