@@ -54,7 +54,6 @@ class Scores:
 
     value: FloatArray
     count: Counts | None = None  # numbers of rows, or weights if floats; None: one row each
-    squares: FloatArray | None = None  # sums of squared weights, of bins of weighted rows
 
     @cached_property
     def n(self) -> Any:
@@ -80,8 +79,6 @@ class Scores:
         """
         if self.count is None or not self.is_weighted or not len(self.value):
             return float(self.n)
-        if self.squares is not None:
-            return float(self.n**2 / self.squares.sum())
         share = self.count / self.count.max()  # squares of tiny weights would vanish
         return float(share.sum() ** 2 / (share @ share))
 
@@ -195,13 +192,11 @@ class Scores:
         if not kept.any():
             return None
         count = None if self.count is None else self.count[kept]
-        squares = None if self.squares is None else self.squares[kept]
-        return Scores(self.value[kept], count, squares)
+        return replace(self, value=self.value[kept], count=count)
 
     def mirrored(self) -> Scores:
         count = None if self.count is None else self.count[::-1]
-        squares = None if self.squares is None else self.squares[::-1]
-        return Scores(-self.value[::-1], count, squares)
+        return replace(self, value=-self.value[::-1], count=count)
 
     def between(self, low: float, high: float) -> FloatArray:
         """Return the least and the largest score strictly between two, or an empty array."""

@@ -116,8 +116,7 @@ def test_arrows_point_down(room):
 
 
 def test_scores_of_the_core_are_values_and_counts():
-    """Reading in passes hands over a sample; bins of weighted rows have an effective number."""
-    assert [field.name for field in fields(Scores)] == ["value", "count", "squares"]
+    assert [field.name for field in fields(Scores)] == ["value", "count"]
 
 
 def test_every_module_has_a_room():

@@ -29,6 +29,21 @@ _SLACK = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
+class WeightedBins(Scores):
+    """Bins of weighted rows as entries, and how much a row weighs.
+
+    The mean weight has each row count by its weight: the sum of squares over the sum of weights.
+    """
+
+    row_weight: float = 1.0
+
+    @cached_property
+    def effective_n(self) -> float:
+        """Number of equally weighted rows that would estimate a mean as precisely."""
+        return float(self.n / self.row_weight)
+
+
+@dataclass(frozen=True, eq=False)
 class JointBins:
     """Bins in ascending order, which share no score; the arrays of a class have NaN if it has none.
 
@@ -356,8 +371,9 @@ class JointBins:
         if not self.is_weighted:
             counts = np.round(counts).astype(np.int64)
         is_filled = counts > 0
-        squares = None
-        if self.is_weighted:
-            of_unit = self.squares[i][is_held] / weight
-            squares = (counts * np.repeat(of_unit, 3))[is_filled]
-        return Scores(values[is_filled], counts[is_filled], squares)
+        values = values[is_filled]
+        counts = counts[is_filled]
+        if not self.is_weighted:
+            return Scores(values, counts)
+        squares = self.squares[i][is_held]
+        return WeightedBins(values, counts, float(squares.sum() / weight.sum()))
