@@ -12,6 +12,7 @@ from pyarrow import parquet
 
 from boundshift import BoundaryWarning, InvalidInputError
 from boundshift._app.columns import find_spelling, read_cells
+from boundshift._app.opening import Reading, column_names
 from boundshift._app.tables import (
     label_values,
     order_classes,
@@ -22,7 +23,6 @@ from boundshift._app.tables import (
     write_frame,
 )
 from boundshift.streaming import _tables as batches
-from boundshift.streaming._tables import Reading, column_names
 
 
 def understood(frame):

@@ -53,15 +53,14 @@ LIBRARIES = {
     "_sklearn_internals": {"sklearn"},
     "rules": {"sklearn"},
     "streaming": {
-        *("dask", "distributed", "duckdb", "joblib", "openpyxl", "pandas", "polars", "pyarrow"),
-        "pyspark",
+        *("dask", "distributed", "duckdb", "joblib", "pandas", "polars", "pyarrow", "pyspark"),
     },
     "models": {"sklearn", "joblib", "onnx", "onnxruntime", "skl2onnx", "skops"},
     "_classifier": {"sklearn"},
     "plots": {"sklearn", "matplotlib"},
     "report": {"jinja2"},
     "datasets": {"sklearn", "pandas"},
-    "_app": {"sklearn", "pandas", "pyarrow", "rich", "typer"},
+    "_app": {"openpyxl", "sklearn", "pandas", "pyarrow", "rich", "typer"},
 }
 OPTIONAL = set().union(*LIBRARIES.values()) - {"sklearn", "joblib"}
 # Loaded only where a terminal has been met.

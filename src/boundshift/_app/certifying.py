@@ -16,12 +16,12 @@ from boundshift._app.labelled import (
     read_scores,
     skip_unlabelled,
 )
+from boundshift._app.opening import AS_IT_IS, Reading, column_names
 from boundshift._app.scores import doubt_repeats, keeps_floors
 from boundshift._app.tables import read_frame, with_gaps
 from boundshift._guarantees.certificate import Certificate, CertificateStatus
 from boundshift._guarantees.certify import certify
 from boundshift.streaming._read import arrow
-from boundshift.streaming._tables import AS_IT_IS, Reading, column_names
 
 
 class Certified(NamedTuple):

@@ -18,6 +18,7 @@ from boundshift._app.cli import check_new
 from boundshift._app.columns import Column, Columns, Reason, Spelling, as_features
 from boundshift._app.fit import FittedTable
 from boundshift._app.importance import measure_title
+from boundshift._app.opening import AS_IT_IS, Reading
 from boundshift._app.tables import read_frame
 from boundshift._classifier import BoundShiftClassifier
 from boundshift._guarantees.zone import Zone
@@ -26,7 +27,6 @@ from boundshift._result.records import check_format
 from boundshift.exceptions import InvalidInputError
 from boundshift.models._store import load, save
 from boundshift.report._evidence import own_probability
-from boundshift.streaming._tables import AS_IT_IS, Reading
 
 FILES = (
     *("report.html", "model.skops", "boundary.json"),

@@ -13,8 +13,8 @@ import typer
 from typer.models import OptionInfo
 
 from boundshift import curves, rules
+from boundshift._app.opening import Reading
 from boundshift.exceptions import InvalidInputError
-from boundshift.streaming._tables import Reading
 
 if TYPE_CHECKING:
     from boundshift.curves import ErrorCurve

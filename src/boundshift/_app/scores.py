@@ -7,7 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from boundshift._app.cli import Show
 from boundshift._app.columns import SHARED, rank_id
+from boundshift._app.opening import AS_IT_IS, Reading, open_table
 from boundshift._app.tables import (
     Labels,
     label_values,
@@ -39,13 +40,10 @@ from boundshift.rules import Cost, Floors, Rule
 from boundshift.streaming._read import arrow, as_labels
 from boundshift.streaming._scan import decide_source
 from boundshift.streaming._tables import (
-    AS_IT_IS,
     OpenTable,
-    Reading,
     are_text,
     files_columns,
     find_files,
-    open_table,
     read_batches,
 )
 
@@ -283,7 +281,8 @@ class ScoreTable:
             return cells[is_positive.index(False)], cells[is_positive.index(True)]
 
         roles = {"label": self.label, "score": self.score}
-        source = files_columns(self.files, roles, as_text=True, reading=self.reading)
+        opener = partial(open_table, reading=self.reading)
+        source = files_columns(self.files, roles, as_text=True, opener=opener)
         boundary = decide_source(source, curve, rule, order, "auto", self.progress)
         return replace(boundary, labels=self.labels)
 

@@ -26,6 +26,7 @@ from boundshift._app.labelled import (
     skip_unlabelled,
 )
 from boundshift._app.ledger import Ledger, MonthCounts, TableHashes, hash_clusters, hash_texts
+from boundshift._app.opening import AS_IT_IS, Reading, column_names
 from boundshift._app.tables import read_frame, with_gaps
 from boundshift._guarantees.certificate import Certificate
 from boundshift._guarantees.monitor import Monitor
@@ -33,7 +34,6 @@ from boundshift._typing import BoolArray, FloatArray
 from boundshift._words import at_most, percent
 from boundshift._writing import lock_file, write_whole
 from boundshift.exceptions import InvalidInputError
-from boundshift.streaming._tables import AS_IT_IS, Reading, column_names
 
 _STATE = "monitor.json"
 

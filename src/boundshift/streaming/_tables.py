@@ -12,20 +12,17 @@ import glob
 import io
 import os
 import re
-import sys
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime, time
 from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from boundshift._validation import nearest_name
-from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.streaming._read import (
     ROWS_AT_ONCE,
     Chunk,
@@ -36,9 +33,6 @@ from boundshift.streaming._read import (
     check_names,
     table_chunk,
 )
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,40 +52,8 @@ _DECIMAL_COMMA = r"(?i)^\s*[+-]?(0?,\d+|\d{4,},\d+|\d+,(\d{1,2}|\d{4,}))(e[+-]?\
 
 
 @dataclass(frozen=True)
-class Reading:
-    """How to read a file that does not say it itself."""
-
-    encoding: str | None = None
-    sheet: str | None = None
-    header_row: int | None = None
-
-    def check(self, name: str, kind: str) -> None:
-        """Raise if a file of this kind has no use for what is given."""
-        for option, value, wanted, what in (
-            ("--encoding", self.encoding, "csv", "a file of text"),
-            ("--sheet", self.sheet, "xlsx", "an Excel file"),
-            ("--header-row", self.header_row, "xlsx", "an Excel file"),
-        ):
-            if value is not None and kind != wanted:
-                raise InvalidInputError(
-                    f"{option} must go with {what}, got {value!r} for {name}. Leave it out."
-                )
-        try:
-            codecs.lookup(self.encoding or "utf-8")
-        except LookupError:
-            raise InvalidInputError(
-                f"--encoding must be one that Python knows, got {self.encoding!r}. Use utf-8, "
-                "utf-16, cp1252 or latin-1, for example."
-            ) from None
-
-
-AS_IT_IS = Reading()
-"""Nothing is given: the encoding is found by trial."""
-
-
-@dataclass(frozen=True)
 class OpenTable:
-    """An opened table: text, which an Excel sheet becomes, too, or Parquet."""
+    """An opened table: text or Parquet."""
 
     name: str
     format: str  # csv or parquet
@@ -103,60 +65,39 @@ class OpenTable:
     delimiter: str = ","
 
 
-def column_names(path: str | Path, reading: Reading = AS_IT_IS) -> list[str]:
-    """Return the names of a file's columns."""
-    with open_table(path, reading) as opened:
-        return list(opened.header)
-
-
 @contextmanager
-def open_table(path: str | Path, reading: Reading = AS_IT_IS) -> Iterator[OpenTable]:
-    """Open a file or standard input, and find out how to read it."""
-    path = Path(path)
-    is_piped = str(path) == "-"
-    kind = "csv" if is_piped else _format_of(path)
-    table = OpenTable("standard input" if is_piped else str(path), kind)
-    reading.check(table.name, kind)
-    with readable(table):
-        file: Any
-        if is_piped:
-            file = nullcontext(sys.stdin.buffer)
-        elif kind == "xlsx":
-            file = io.BytesIO(_workbook_as_csv(path, reading).encode())
-        else:
-            # Any bytes may name a file, and Arrow takes text for UTF-8.
-            file = arrow().OSFile(os.fsencode(path))
-            if path.suffix.lower() == ".gz":
-                file = arrow().CompressedInputStream(file, "gzip")
-    with file as stream:
-        table = replace(table, stream=stream, encoding=reading.encoding or "")
-        with readable(table):
-            if kind == "parquet":
-                from pyarrow import parquet
-
-                found = parquet.ParquetFile(stream)
-                table = replace(table, stream=found, header=tuple(found.schema_arrow.names))
-            else:
-                table = _read_header(replace(table, format="csv"))
-        repeated = [name for name, count in Counter(table.header).items() if count > 1]
-        if repeated:
-            raise InvalidInputError(
-                f"Column names must differ, but {table.name} has '{repeated[0]}' more than once. "
-                "Rename one."
-            )
-        yield table
-
-
-def _format_of(path: Path) -> str:
-    if path.is_dir():
-        raise InvalidInputError(f"The table must be a file, got the folder '{path}'.")
-    if not path.exists():
-        near = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-        raise InvalidInputError(f"There is no file '{path}'.{nearest_name(path.name, near)}")
-    found = "xlsx" if path.suffix.lower() == ".xlsx" else name_format(path)
-    if found is None:
+def open_table(path: Path, encoding: str = "") -> Iterator[OpenTable]:
+    """Open a file of text or Parquet, and find out how to read it."""
+    kind = name_format(path)
+    if kind is None:
         raise _unknown_ending(path)
-    return found
+    table = OpenTable(str(path), kind, encoding=encoding)
+    with readable(table):
+        # Any bytes may name a file, and Arrow takes text for UTF-8.
+        stream = arrow().OSFile(os.fsencode(path))
+        if path.suffix.lower() == ".gz":
+            stream = arrow().CompressedInputStream(stream, "gzip")
+    with stream:
+        yield with_header(replace(table, stream=stream))
+
+
+def with_header(table: OpenTable) -> OpenTable:
+    """Return a table whose stream of bytes was opened, with the names of its columns."""
+    with readable(table):
+        if table.format == "parquet":
+            from pyarrow import parquet
+
+            file = parquet.ParquetFile(table.stream)
+            table = replace(table, stream=file, header=tuple(file.schema_arrow.names))
+        else:
+            table = _read_header(table)
+    repeated = [name for name, count in Counter(table.header).items() if count > 1]
+    if repeated:
+        raise InvalidInputError(
+            f"Column names must differ, but {table.name} has '{repeated[0]}' more than once. "
+            "Rename one."
+        )
+    return table
 
 
 def name_format(path: Path) -> str | None:
@@ -186,8 +127,8 @@ def _read_header(table: OpenTable) -> OpenTable:
     head = decoder.decode(start).removeprefix("\ufeff").lstrip("\n")
     if "\0" in head[:200]:
         raise InvalidInputError(
-            f"{table.name} must be text, and is binary, compressed or not {encoding}. Name its "
-            "encoding with --encoding, or save the table as UTF-8."
+            f"{table.name} must be text, and is binary, compressed or not {encoding}. Save "
+            "the table as UTF-8 or, on the command line, name its encoding with --encoding."
         )
     if not head.strip():
         raise InvalidInputError(f"The table must have rows, but {table.name} is empty.")
@@ -227,8 +168,8 @@ def _find_encoding(name: str, text: bytes) -> str:
         except UnicodeDecodeError:
             text.decode(encoding)
     warnings.warn(
-        f"{name} is not UTF-8 text and is read as {encoding}. If letters look wrong, name its "
-        "encoding with --encoding.",
+        f"{name} is not UTF-8 text and is read as {encoding}. If letters look wrong, save it "
+        "as UTF-8 or, on the command line, name its encoding with --encoding.",
         BoundaryWarning,
         stacklevel=2,
     )
@@ -342,82 +283,6 @@ def _open_quote(table: OpenTable, rest: str) -> InvalidInputError:
     )
 
 
-# --- Excel ----------------------------------------------------------------------------------------
-
-
-def _workbook_as_csv(path: Path, reading: Reading) -> str:
-    """Return a sheet's cells, named or the only one filled, numbers to their last digit."""
-    sheets = {}
-    try:
-        from openpyxl import load_workbook
-
-        with path.open("rb") as file:
-            # Formulas count with the values that were computed when the file was saved.
-            for sheet in load_workbook(file, read_only=True, data_only=True).worksheets:
-                sheet.reset_dimensions()
-                rows = [[_cell_text(cell) for cell in row] for row in sheet.values]
-                if any(map(any, rows)):
-                    sheets[sheet.title] = rows
-    except ImportError:
-        raise MissingExtraError("openpyxl", "cli") from None
-    except Exception as error:  # Damage shows itself in any part: archive, deflate, XML, styles.
-        raise InvalidInputError(
-            f"{path} must be a whole Excel file, and is not: {error}. Save it again, or as CSV."
-        ) from error
-    if not sheets and reading.sheet is None:
-        return ""
-    if reading.sheet not in sheets and (reading.sheet is not None or len(sheets) > 1):
-        raise InvalidInputError(
-            f"An Excel file must have one sheet with cells, or --sheet must name it, got "
-            f"{reading.sheet!r} for {path}. Use --sheet with one of {', '.join(map(repr, sheets))}."
-        )
-    rows = sheets[reading.sheet or next(iter(sheets))]
-    first = _find_header(path, rows) if reading.header_row is None else reading.header_row
-    if not 1 <= first <= len(rows) or (reading.header_row and not any(rows[first - 1])):
-        raise InvalidInputError(
-            f"--header-row must be the number of a row with cells, from 1 to {len(rows)}, got "
-            f"{first}. Count from the top of the sheet."
-        )
-    rows = [row for row in rows[first - 1 :] if any(row)]
-    width = max(i + 1 for i, cell in enumerate(rows[0]) if cell)
-    stray = [cell for row in rows for cell in row[width:] if cell]
-    if stray:
-        raise InvalidInputError(
-            f"The first row of {path} must name the columns, and names {width} while a row "
-            f"has more cells, as {stray[0]!r}. Name every column, or the row of names with "
-            "--header-row N."
-        )
-    text = io.StringIO()
-    csv.writer(text).writerows(row[:width] + [""] * (width - len(row)) for row in rows)
-    return text.getvalue()
-
-
-def _find_header(path: Path, rows: Sequence[Sequence[str]]) -> int:
-    """Return the number of the row of names: the first, or the first wide one below a title."""
-    widths = [sum(map(bool, row)) for row in rows[:20]]
-    first = widths.index(max(widths)) + 1
-    is_title = max(widths[: first - 1], default=0) == 1 < widths[first - 1]
-    if not is_title or any(name[:1].isdigit() for name in rows[first - 1]):
-        return 1
-    warnings.warn(
-        f"Row {first} of {path} is taken for the names of the columns, since one cell alone stands "
-        "above. Name another row with --header-row.",
-        BoundaryWarning,
-        stacklevel=2,
-    )
-    return first
-
-
-def _cell_text(cell: object) -> str:
-    from openpyxl.cell.cell import ERROR_CODES
-
-    if cell is None or cell in ERROR_CODES:
-        return ""
-    if isinstance(cell, datetime):
-        return str(cell.date() if cell.time() == time() else cell)
-    return str(cell).removesuffix(".0") if isinstance(cell, float) else str(cell)
-
-
 # --- Errors ---------------------------------------------------------------------------------------
 
 
@@ -429,7 +294,8 @@ def readable(table: OpenTable) -> Iterator[None]:
     except UnicodeError as error:
         raise InvalidInputError(
             f"{table.name} must be {table.encoding or 'UTF-8, UTF-16 or cp1252'} text, and holds "
-            "bytes that are not. Name its encoding, as --encoding latin-1, or save it as UTF-8."
+            "bytes that are not. Save it as UTF-8 or, on the command line, name its encoding, as "
+            "--encoding latin-1."
         ) from error
     except arrow().ArrowException as error:
         raise InvalidInputError(_explain(table, str(error))) from error
@@ -468,14 +334,16 @@ def _first_line(error: object) -> str:
 
 Files = str | PathLike[str] | Sequence[str | PathLike[str]]
 
+Opener = Callable[[Path], AbstractContextManager[OpenTable]]
+
 
 def files_columns(
-    files: Files, roles: Roles, *, as_text: bool = False, reading: Reading = AS_IT_IS
+    files: Files, roles: Roles, *, as_text: bool = False, opener: Opener = open_table
 ) -> PartSource:
     """Return the source of some columns of files; with `as_text`, labels of CSV are text."""
     parts: list[Part] = []
     for path in find_files(files):
-        with open_table(path, reading) as opened:
+        with opener(path) as opened:
             in_path = [name for name in roles.values() if f"{name}=" in str(path)]
             if in_path:
                 raise InvalidInputError(
@@ -485,15 +353,15 @@ def files_columns(
             check_names(path.name, opened.header, roles.values())
             # Row groups are read one without the other; text has to be read from its start.
             groups = range(opened.stream.num_row_groups) if opened.format == "parquet" else [0]
-        parts += [partial(_read_part, path, group, roles, as_text, reading) for group in groups]
+        parts += [partial(_read_part, opener, path, group, roles, as_text) for group in groups]
     return PartSource(parts)
 
 
 def _read_part(
-    path: Path, group: int, roles: Roles, as_text: bool, reading: Reading
+    opener: Opener, path: Path, group: int, roles: Roles, as_text: bool
 ) -> Iterator[Chunk]:
     pa = arrow()
-    with open_table(path, reading) as opened, readable(opened):
+    with opener(path) as opened, readable(opened):
         if opened.format == "parquet":
             columns = list(dict.fromkeys(roles.values()))
             how = {"row_groups": [group], "columns": columns, "use_threads": False}

@@ -20,9 +20,9 @@ from boundshift.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
     from boundshift._app.examine import Prospect
+    from boundshift._app.opening import Reading
     from boundshift._app.prepare import PreparedTable
     from boundshift._app.scores import ScoreTable
-    from boundshift.streaming._tables import Reading
 
 
 @command(
