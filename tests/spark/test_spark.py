@@ -8,10 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from boundshift import GroupBoundaries, find_boundary, streaming
+from boundshift import GroupBoundaries, InvalidInputError, find_boundary, streaming
 from tests.sql.test_databases import BOUNDARY, predict, values_around
 from tests.streaming.suite import EngineSuite, assert_same_boundary, parts_of, problem
 from tests.streaming.test_files import table_of
+from tests.streaming.test_groups import assert_same_tallies
+from tests.streaming.test_groups import draw as draw_groups
+from tests.streaming.test_groups import table_of as table_of_groups
 
 pytest.importorskip("pyspark")
 
@@ -54,6 +57,15 @@ def test_vectors_give_their_last_element(spark, kind):
     how = {"curve": "empirical", "pos_label": 0}
     first = streaming.scan_boundary(frame, score="rawPrediction", element=0, **how)
     assert_same_boundary(first, y, -s, **how)
+
+
+def test_groups_are_counted_in_sql(spark):
+    y, s, site = draw_groups()
+    frame = spark.createDataFrame(table_of_groups(y, s, site)).repartition(7)
+    assert_same_tallies(streaming.Tally.of(frame, by="site"), y, s, site)
+    missing = frame.selectExpr("label", "score", "nullif(site, 'tiny') AS site")
+    with pytest.raises(InvalidInputError, match=r"`by` must name the group .* missing in the fr"):
+        streaming.Tally.of(missing, by="site")
 
 
 HOSTILE = [("it's", "score"), ("' or 1=1 --", "a.b"), ("$x", "order"), ('x"`]', "x`y"), ("Ж", "$")]

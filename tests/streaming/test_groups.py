@@ -1,11 +1,13 @@
 """Tallies of groups: counted by engines, added, stored, and decided on as in memory."""
 
+import dask.dataframe as dd
 import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from dask.distributed import Client, LocalCluster
 from pyarrow import csv, parquet
 
 from boundshift import InvalidInputError, certify, find_boundaries
@@ -40,6 +42,7 @@ ENGINES = {
     "duckdb": lambda table, path: duckdb.from_arrow(table),
     "parquet": lambda table, path: parquet.write_table(table, path, row_group_size=700) or path,
     "csv": lambda table, path: csv.write_csv(table, path) or path,
+    "dask": lambda table, path: dd.from_pandas(table.to_pandas(), npartitions=5),
 }
 
 
@@ -66,6 +69,23 @@ def test_each_group_has_the_tally_of_its_rows(engine, groups, tmp_path):
         table = table.set_column(2, "site", table["site"].dictionary_encode())
     path = tmp_path / ("t.csv" if engine == "csv" else "t.parquet")
     assert_same_tallies(Tally.of(ENGINES[engine](table, path), by="site"), y, s, site)
+
+
+def test_workers_of_a_cluster_name_groups_by_themselves():
+    y, s, site = draw()
+    order = np.argsort(site)
+    sorted_rows = table_of(y[order], s[order], site[order])
+    frame = dd.from_pandas(sorted_rows.to_pandas(), npartitions=10)
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
+    with cluster, Client(cluster):
+        assert_same_tallies(Tally.of(frame, by="site"), y, s, site)
+
+
+def test_categories_without_rows_are_no_groups():
+    y, s, site = draw(300)
+    frame = pd.DataFrame({"label": y, "score": s, "site": pd.Categorical(site)})
+    few = frame[frame["site"] == "north"]
+    assert list(Tally.of(few, by="site")) == ["north"]
 
 
 def test_tallies_are_added_stored_and_counted_in_sql(tmp_path):
@@ -135,14 +155,11 @@ def test_unusable_groups_sources_and_curves_are_refused():
     y, s, site = draw(300)
     rows = pd.DataFrame({"label": y, "score": s, "site": site}).astype({"site": object})
     rows.loc[[3, 5], "site"] = None
-    for frame in (rows, pa.Table.from_pandas(rows)):
+    for frame in (rows, pa.Table.from_pandas(rows), dd.from_pandas(rows, npartitions=1)):
         with pytest.raises(InvalidInputError, match=r"`by` must name the group .* 2 missing"):
             Tally.of(frame, by="site")
     with pytest.raises(InvalidInputError, match="`by` must be left out for pairs"):
         Tally.of([(y, s)], by="site")
-    dask_frame = pytest.importorskip("dask.dataframe").from_pandas(rows, npartitions=1)
-    with pytest.raises(InvalidInputError, match=r"`by` cannot be used with a frame of Dask"):
-        Tally.of(dask_frame, by="site")
     with pytest.raises(InvalidInputError, match="Pass prior_rows=0, a smooth curve"):
         Tally.of(table_of(y, s, site), by="site").find_boundaries(curve="empirical")
     with pytest.raises(InvalidInputError, match="must have a column 'group_name'"):

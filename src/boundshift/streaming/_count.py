@@ -7,13 +7,12 @@ range, and leaves exactly the bins that hold rows.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from threading import Lock
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from boundshift._scores import LARGEST_SCORE
-from boundshift._typing import BoolArray, FloatArray, IntArray, Label, LabelArray
+from boundshift._typing import BoolArray, FloatArray, IntArray
 from boundshift.streaming._bins import BIN_BITS, bins_of
 from boundshift.streaming._read import ROWS_AT_ONCE, Chunk
 from boundshift.streaming._tally import ClassTally, Counts
@@ -40,30 +39,14 @@ class Ranges:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupNumbers:
-    """The number of each group in order of appearance, shared by the threads that count."""
-
-    numbers: dict[Label, int] = field(default_factory=dict)
-    _lock: Lock = field(default_factory=Lock)
-
-    def number(self, codes: LabelArray, names: tuple[Label, ...]) -> IntArray:
-        """Return the number of each row's group, -1 for a code below 0."""
-        with self._lock:
-            known = [self.numbers.setdefault(name, len(self.numbers)) for name in names]
-        return np.array([*known, -1], dtype=np.int64)[codes]
-
-
-@dataclass(frozen=True, eq=False)
 class PassRequest:
     """What to count in one pass: all rows, or those in some ranges of scores.
 
-    A bin that holds a cut is counted in two parts, up to the cut and above it. With `groups`, the
-    number of a row's group stands above the bits of its bin.
+    A bin that holds a cut is counted in two parts, up to the cut and above it.
     """
 
     ranges: Ranges | None = None
     cuts: tuple[float, ...] = ()
-    groups: GroupNumbers | None = None
 
     def count(self, chunks: Iterable[Chunk]) -> Counts:
         """Count chunks of rows."""
@@ -90,12 +73,11 @@ class PassRequest:
             weights = None
             if parts[0].weights is not None:
                 weights = np.concatenate([part.weights for part in parts])
-            if self.groups is None:
-                tally = self._tally_class(scores, weights)
+            groups = [counts.number_groups(*part.groups) for part in parts if part.groups]
+            if groups:
+                tally = _tally_groups(scores, np.concatenate(groups))
             else:
-                encoded = [part.groups for part in parts if part.groups is not None]
-                numbers = [self.groups.number(*each) for each in encoded]
-                tally = _tally_groups(scores, np.concatenate(numbers))
+                tally = self._tally_class(scores, weights)
             counts.add(label, tally)
         waiting.clear()
 

@@ -76,14 +76,7 @@ def pandas_columns(frame: pd.DataFrame, roles: Roles) -> PartSource:
     _check_columns(getattr(frame, "columns", None), frame, roles)
 
     def chunks() -> Iterator[Chunk]:
-        columns = {role: frame[name] for role, name in roles.items()}
-        yield as_chunk(
-            columns["label"],
-            columns["score"],
-            columns.get("weight"),
-            columns.get("by"),
-            location="the frame",
-        )
+        yield as_chunk({role: frame[name] for role, name in roles.items()}, "the frame")
 
     return PartSource(chunks)
 
@@ -162,8 +155,8 @@ class DaskSource:
 def _count_partition(
     request: PassRequest, part: Mapping[str, Column], roles: Roles, i: int
 ) -> Counts:
-    columns = (part[name] for name in roles.values())
-    return request.count([as_chunk(*columns, location=f"partition {i}")])
+    columns = {role: part[name] for role, name in roles.items()}
+    return request.count([as_chunk(columns, f"partition {i}")])
 
 
 def _merged(parts: Iterable[Counts]) -> Counts:
@@ -209,7 +202,7 @@ def spark_columns(frame: DataFrame, roles: Roles, element: int = -1) -> SparkSou
     for role, name in roles.items():
         kind = frame.schema[name].dataType
         column = F.col("`" + name.replace("`", "``") + "`")
-        if role != "label":
+        if role in ("score", "weight"):
             inner = kind.elementType if isinstance(kind, ArrayType) else None
             is_vector = kind.typeName() == "vectorudt"
             if role == "score" and (is_vector or isinstance(inner, NumericType)):

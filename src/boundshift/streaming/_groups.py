@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from os import PathLike
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,14 +23,11 @@ from boundshift._validation import as_choice, order_labels
 from boundshift.curves import CountCurve, ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
-from boundshift.streaming._bins import BIN_BITS, group_of
-from boundshift.streaming._count import GroupNumbers, PassRequest
+from boundshift.streaming._bins import group_of
 from boundshift.streaming._decide import decide_bins, decide_bins_by, gap_around, summary_of
 from boundshift.streaming._joint import JointBins
-from boundshift.streaming._looks import Passes, check_faults
-from boundshift.streaming._public import Tally, columns_of
+from boundshift.streaming._public import Stored, Tally, columns_of, read_counts
 from boundshift.streaming._read import arrow
-from boundshift.streaming._sql import counts_of
 from boundshift.streaming._tally import ClassTally, Counts
 
 if TYPE_CHECKING:
@@ -39,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupTallies(Mapping[Label, Tally]):
+class GroupTallies(Stored, Mapping[Label, Tally]):
     """The tally of each group, from :meth:`Tally.of` with `by`.
 
     All groups share one table of counts. The tally of a group is made when it is asked for.
@@ -61,18 +57,7 @@ class GroupTallies(Mapping[Label, Tally]):
     {'small': 1.7, 'large': 0.9}
     """
 
-    numbers: Mapping[Label, int]
-    classes: Mapping[Label, ClassTally]  # the number of the group stands above the bits of a bin
-
-    @classmethod
-    def _of_passes(cls, passes: Passes) -> GroupTallies:
-        groups = GroupNumbers()
-        return cls._of_counts(groups, passes.count(PassRequest(groups=groups)))
-
-    @classmethod
-    def _of_counts(cls, groups: GroupNumbers, counts: Counts) -> GroupTallies:
-        classes = {label: _merged(tally) for label, tally in counts.classes().items()}
-        return cls(groups.numbers, classes)
+    _counts: Counts
 
     @classmethod
     def from_frame(cls, frame: object) -> GroupTallies:
@@ -80,51 +65,43 @@ class GroupTallies(Mapping[Label, Tally]):
 
         The frame is one of Arrow, pandas or Polars.
         """
-        pa = arrow()
-        table = frame if isinstance(frame, pa.Table) else pa.table(frame)
-        table = table.rename_columns([name.lower() for name in table.column_names])
-        if "group_name" not in table.column_names:
+        counts, columns = read_counts(frame)
+        if "group_name" not in columns:
             raise InvalidInputError(
-                f"must have a column 'group_name', got {', '.join(table.column_names)}. Use "
+                f"must have a column 'group_name', got {', '.join(columns)}. Use "
                 "tally_sql(..., by=...), or Tally.from_frame for counts without groups.",
                 argument="frame",
             )
-        groups = GroupNumbers()
-        counts = counts_of(table, PassRequest(groups=groups), "the table")
-        check_faults(counts)
-        return cls._of_counts(groups, counts)
+        return cls(counts)
 
-    @classmethod
-    def from_parquet(cls, path: str | PathLike[str]) -> GroupTallies:
-        """Return the tallies in a file."""
-        arrow()
-        from pyarrow import parquet
-
-        return cls.from_frame(parquet.read_table(path))
+    @cached_property
+    def classes(self) -> dict[Label, ClassTally]:
+        """The bins of each label in ascending order, those of a group side by side."""
+        return {label: _merged(tally) for label, tally in self._counts.classes().items()}
 
     @cached_property
     def _starts(self) -> dict[Label, IntArray]:
         """Where the bins of each group start, and where the last ones end."""
-        ends = np.arange(len(self.numbers) + 1)
+        ends = np.arange(len(self) + 1)
         return {
             label: np.searchsorted(group_of(tally.bin), ends)
             for label, tally in self.classes.items()
         }
 
     def _class_of(self, group: Label, label: Label) -> ClassTally:
-        number = self.numbers[group]
+        number = self._counts.groups[group]
         start, stop = self._starts[label][number : number + 2].tolist()
-        return self.classes[label].take(np.arange(start, stop))
+        return self.classes[label].take(slice(start, stop))
 
     def __getitem__(self, group: Label) -> Tally:
         parts = {label: self._class_of(group, label) for label in self.classes}
         return Tally({label: _without_groups(part) for label, part in parts.items() if len(part)})
 
     def __iter__(self) -> Iterator[Label]:
-        return iter(self.numbers)
+        return iter(self._counts.groups)
 
     def __len__(self) -> int:
-        return len(self.numbers)
+        return len(self._counts.groups)
 
     def __repr__(self) -> str:
         bins = sum(map(len, self.classes.values()))
@@ -133,33 +110,20 @@ class GroupTallies(Mapping[Label, Tally]):
     def __add__(self, other: GroupTallies) -> GroupTallies:
         if not isinstance(other, GroupTallies):
             return NotImplemented
-        numbers = dict(self.numbers)
-        for group in other.numbers:
-            numbers.setdefault(group, len(numbers))
-        new_number = np.array([numbers[group] for group in other.numbers], dtype=np.int64)
-        classes = dict(self.classes)
-        for label, tally in other.classes.items():
-            number = group_of(tally.bin)
-            moved = replace(tally, bin=tally.bin + ((new_number[number] - number) << BIN_BITS))
-            classes[label] = ClassTally.joined([classes.get(label, ClassTally.empty()), moved])
-        return GroupTallies(numbers, classes)
+        total = Counts()
+        total.merge(self._counts)
+        total.merge(other._counts)
+        return GroupTallies(total.compact())
 
     def to_arrow(self) -> pa.Table:
         """Return the tallies as an Arrow table with a row for each group, label and bin."""
         pa = arrow()
-        names = pa.array(list(self.numbers))
+        names = pa.array(list(self))
         tables = []
         for label, tally in self.classes.items():
             columns: dict[str, object] = {"group_name": names.take(group_of(tally.bin))}
             tables.append(pa.table(columns | columns_of(label, _without_groups(tally))))
         return pa.concat_tables(tables)
-
-    def to_parquet(self, path: str | PathLike[str]) -> None:
-        """Write the tallies to a file."""
-        arrow()
-        from pyarrow import parquet
-
-        parquet.write_table(self.to_arrow(), path)
 
     def find_boundaries(
         self,
@@ -207,7 +171,7 @@ class GroupTallies(Mapping[Label, Tally]):
         rows = common.chosen_on if weight else None
         deciders = [partial(version.decide, rule=rule, rows=rows) for version in versions]
         boundaries = {}
-        for group in self.numbers:
+        for group in self:
             pair = [self._class_of(group, label) for label in everyone.labels]
             if not all(map(len, pair)):
                 boundaries[group] = common_for(group, common, curve)
@@ -228,4 +192,5 @@ def _merged(tally: ClassTally) -> ClassTally:
 
 
 def _without_groups(tally: ClassTally) -> ClassTally:
-    return replace(tally, bin=tally.bin - (group_of(tally.bin) << BIN_BITS))
+    groups = int(group_of(tally.bin).max(initial=-1)) + 1
+    return tally.renumbered(np.zeros(groups, dtype=np.int64))

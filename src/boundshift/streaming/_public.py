@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,7 +31,7 @@ from boundshift.streaming._joint import JointBins
 from boundshift.streaming._looks import Passes, Progress, check_faults, check_unweighted
 from boundshift.streaming._read import arrow, read
 from boundshift.streaming._sql import DIALECTS, count_query, counts_of, quote_name
-from boundshift.streaming._tally import ClassTally
+from boundshift.streaming._tally import ClassTally, Counts
 from boundshift.streaming._zone import decide_zone
 
 if TYPE_CHECKING:
@@ -39,8 +40,46 @@ if TYPE_CHECKING:
     from boundshift.streaming._groups import GroupTallies
 
 
+class Stored(ABC):
+    """Counts that a file can hold."""
+
+    @classmethod
+    @abstractmethod
+    def from_frame(cls, frame: object) -> Self:
+        """Return the counts of a frame."""
+
+    @abstractmethod
+    def to_arrow(self) -> pa.Table:
+        """Return the counts as an Arrow table."""
+
+    @classmethod
+    def from_parquet(cls, path: str | PathLike[str]) -> Self:
+        """Return the counts in a file."""
+        arrow()
+        from pyarrow import parquet
+
+        return cls.from_frame(parquet.read_table(path))
+
+    def to_parquet(self, path: str | PathLike[str]) -> None:
+        """Write the counts to a file."""
+        arrow()
+        from pyarrow import parquet
+
+        parquet.write_table(self.to_arrow(), path)
+
+
+def read_counts(frame: object) -> tuple[Counts, list[str]]:
+    """Return the counts in a frame of Arrow, pandas or Polars, and the names of its columns."""
+    pa = arrow()
+    table = frame if isinstance(frame, pa.Table) else pa.table(frame)
+    table = table.rename_columns([name.lower() for name in table.column_names])
+    counts = counts_of(table, PassRequest(), "the table")
+    check_faults(counts)
+    return counts, table.column_names
+
+
 @dataclass(frozen=True, eq=False)
-class Tally:
+class Tally(Stored):
     """Counts of labelled scores by class and bin, a few megabytes for any number of rows.
 
     Tallies of different rows can be added, such as those of two days. The threshold of a tally is
@@ -134,7 +173,7 @@ class Tally:
             from boundshift.streaming._groups import GroupTallies
 
             source = read(data, label, score, element=element, by=by)
-            return GroupTallies._of_passes(Passes(source, progress))
+            return GroupTallies(Passes(source, progress).count(PassRequest()).compact())
         passes = Passes(read(data, label, score, weight, element), progress)
         counts = passes.count(PassRequest(cuts=tuple(map(float, at))))
         classes = dict(counts.classes())
@@ -155,20 +194,8 @@ class Tally:
 
         The frame is one of Arrow, pandas or Polars.
         """
-        pa = arrow()
-        table = frame if isinstance(frame, pa.Table) else pa.table(frame)
-        table = table.rename_columns([name.lower() for name in table.column_names])
-        counts = counts_of(table, PassRequest(), "the table")
-        check_faults(counts)
+        counts, _ = read_counts(frame)
         return cls(dict(counts.classes()), counts.is_weighted)
-
-    @classmethod
-    def from_parquet(cls, path: str | PathLike[str]) -> Tally:
-        """Return the tally in a file."""
-        arrow()
-        from pyarrow import parquet
-
-        return cls.from_frame(parquet.read_table(path))
 
     def to_arrow(self) -> pa.Table:
         """Return the tally as an Arrow table with a row for each label and bin."""
@@ -180,13 +207,6 @@ class Tally:
                 columns |= {"weight": tally.weight, "squares": tally.squares}
             tables.append(pa.table(columns))
         return pa.concat_tables(tables)
-
-    def to_parquet(self, path: str | PathLike[str]) -> None:
-        """Write the tally to a file."""
-        arrow()
-        from pyarrow import parquet
-
-        parquet.write_table(self.to_arrow(), path)
 
     @property
     def n_rows(self) -> dict[Label, int]:

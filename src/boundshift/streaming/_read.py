@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -102,26 +102,23 @@ class Chunk:
         return names, int(np.count_nonzero(missing))
 
 
-def as_chunk(
-    labels: Column, scores: Column, weights: Column = None, groups: Column = None, *, location: str
-) -> Chunk:
-    """Return a chunk of arrays, series or Arrow arrays."""
-    codes, names = _encode(labels)
-    numbers = _numbers("y_score", scores, location, len(codes))
+def as_chunk(columns: Mapping[str, Column], location: str) -> Chunk:
+    """Return a chunk of arrays, series or Arrow arrays by their roles."""
+    codes, names = _encode(columns["label"])
+    scores = _numbers("y_score", columns["score"], location, len(codes))
+    weights = columns.get("weight")
     if weights is not None:
         weights = _numbers("sample_weight", weights, location, len(codes))
-    group_codes = None if groups is None else encode_groups(groups)
-    return Chunk(codes, names, numbers, weights, group_codes, location)
+    groups = encode_groups(columns["by"]) if "by" in columns else None
+    return Chunk(codes, names, scores, weights, groups, location)
 
 
 def table_chunk(rows: pa.Table | pa.RecordBatch, roles: Roles, location: str) -> Chunk:
     """Return columns of an Arrow table or record batch."""
     columns = {role: rows.column(name) for role, name in roles.items()}
-    labels = as_labels(columns["label"], roles["label"], location)
-    groups = columns.get("by")
-    if groups is not None:
-        groups = as_labels(groups, roles["by"], location)
-    return as_chunk(labels, columns["score"], columns.get("weight"), groups, location=location)
+    for role in columns.keys() & {"label", "by"}:
+        columns[role] = as_labels(columns[role], roles[role], location)
+    return as_chunk(columns, location)
 
 
 def arrow() -> ModuleType:
@@ -277,13 +274,6 @@ def read(
         )
     roles = {"label": label, "score": score}
     roles |= {role: name for role, name in (("weight", weight), ("by", by)) if name is not None}
-    if by is not None and engine in ("dask", "spark"):
-        raise InvalidInputError(
-            f"cannot be used with a frame of {engine.capitalize()}, whose workers do not share the "
-            "names of groups. Write the frame to Parquet and pass the files, or run the query of "
-            "tally_sql(..., by=...) and pass the result to GroupTallies.from_frame.",
-            argument="by",
-        )
     source: Source
     if engine is not None:
         frames = import_module("boundshift.streaming._frames")
@@ -409,6 +399,7 @@ def _pairs(pairs: Iterable[Pair] | Callable[[], Iterable[Pair]], roles: Roles) -
                     f"{n_items} items in the first and {len(chunk)} in chunk {i}.",
                     argument="data",
                 )
-            yield as_chunk(*chunk, location=f"chunk {i}")
+            columns = dict(zip(("label", "score", "weight"), chunk, strict=False))
+            yield as_chunk(columns, f"chunk {i}")
 
     return PartSource(chunks)

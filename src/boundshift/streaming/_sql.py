@@ -131,7 +131,7 @@ def counts_of(table: pa.Table, request: PassRequest, location: str) -> Counts:
     """Return the counts of an Arrow table that the query of a pass gave."""
     counts = Counts(is_weighted="weight" in table.column_names)
     labels = as_labels(table["label"], "label", location)
-    entries = as_chunk(labels, table["low"], location=location)
+    entries = as_chunk({"label": labels, "score": table["low"]}, location)
     columns = {
         name: np.asarray(table[name].to_numpy())
         for name in table.column_names
@@ -141,10 +141,10 @@ def counts_of(table: pa.Table, request: PassRequest, location: str) -> Counts:
     bins = columns["bin"]
     for bin_of_faults, (column, kind) in _FAULTS.items():
         counts.add_fault(column, kind, location, rows[bins == bin_of_faults].sum())
-    if request.groups is not None:
-        groups = encode_groups(as_labels(table["group_name"], "group_name", location))
-        columns["part"] = request.groups.number(*groups)
-        counts.add_fault("by", "missing", location, rows[columns["part"] < 0].sum())
+    if "group_name" in table.column_names:
+        codes, names = encode_groups(as_labels(table["group_name"], "group_name", location))
+        columns["part"] = counts.number_groups(codes, names)
+        counts.add_fault("by", "missing", location, rows[codes < 0].sum())
     present, _ = entries.distinct()
     is_labelled = np.zeros(len(rows), dtype=np.bool_)
     for label in present:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift._typing import FloatArray, IntArray, Label
+from boundshift._typing import FloatArray, IntArray, Label, LabelArray
+from boundshift.streaming._bins import BIN_BITS, group_of
 
 Column = NDArray[Any]
 """Numbers of rows, sums or scores, one for each bin; or which bins."""
@@ -102,9 +103,14 @@ class ClassTally:
         """Return the arrays in the order of the fields."""
         return [getattr(self, each.name) for each in fields(self)]
 
-    def take(self, which: Column) -> ClassTally:
-        """Return some bins, by a mask or by their numbers."""
+    def take(self, which: Column | slice) -> ClassTally:
+        """Return some bins, by a mask, a slice or their numbers."""
         return ClassTally(*(column[which] for column in self.columns()))
+
+    def renumbered(self, numbers: IntArray) -> ClassTally:
+        """Return the bins with other numbers of groups above their bits."""
+        group = group_of(self.bin)
+        return replace(self, bin=self.bin + ((numbers[group] - group) << BIN_BITS))
 
     def beside(self, *others: ClassTally) -> ClassTally:
         """Return bins beside others, without merging them."""
@@ -123,11 +129,13 @@ def _sums(values: Column, first: IntArray) -> Column:
 class Counts:
     """What a pass has counted so far, by label, and the rows that cannot be used.
 
-    A fault has a column, a kind and a location, as in ("y_score", "NaN", "partition 3").
+    A fault has a column, a kind and a location, as in ("y_score", "NaN", "partition 3"). The number
+    of a row's group, if rows have one, stands above the bits of its bin.
     """
 
     is_weighted: bool = False
     faults: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    groups: dict[Label, int] = field(default_factory=dict)
     _parts: dict[Label, list[ClassTally]] = field(default_factory=dict)
 
     @property
@@ -148,14 +156,22 @@ class Counts:
         if count:
             self.faults[column, kind, location] += int(count)
 
+    def number_groups(self, codes: LabelArray, names: Sequence[Label]) -> IntArray:
+        """Return the number of each row's group, -1 for a code below 0."""
+        numbers = np.full(len(names) + 1, -1)
+        for code in np.flatnonzero(np.bincount(codes[codes >= 0])).tolist():
+            numbers[code] = self.groups.setdefault(names[code], len(self.groups))
+        return numbers[codes]
+
     def merge(self, other: Counts) -> None:
         """Add what was counted in other rows."""
+        numbers = self.number_groups(np.arange(len(other.groups)), list(other.groups))
         self.faults.update(other.faults)
         self.is_weighted |= other.is_weighted
         for label, parts in other._parts.items():
             self._parts.setdefault(label, [])
             for part in parts:
-                self.add(label, part)
+                self.add(label, part.renumbered(numbers) if other.groups else part)
 
     def compact(self) -> Counts:
         """Join the counts of each class."""
