@@ -1,6 +1,6 @@
-"""Check promises for the model that is deployed, in the cases where they used to be broken.
+"""Check guarantees for the model that is deployed, in the cases where they used to be broken.
 
-The goal is missed if a floor that is promised is kept less often than its confidence, beyond two
+The goal is missed if a floor that is guaranteed is kept less often than its confidence, beyond two
 Monte-Carlo standard errors, or if out-of-fold scores carry the word certified.
 """
 
@@ -107,9 +107,9 @@ def floor_runs(name: str, runs: int) -> dict[str, Any]:
     """Ask for a recall floor, as today, and as a floor met on out-of-fold scores."""
     case = FLOORS[name]
     fresh = fresh_rows(name, case)
-    kept: dict[str, list[bool]] = {"promised": [], "out-of-fold": []}
-    alarms: dict[str, list[float]] = {"promised": [], "out-of-fold": []}
-    not_promised = apart = 0
+    kept: dict[str, list[bool]] = {"guaranteed": [], "out-of-fold": []}
+    alarms: dict[str, list[float]] = {"guaranteed": [], "out-of-fold": []}
+    not_guaranteed = apart = 0
     for X, y in fits("deployed floor", name, case, runs):
         with quiet():
             model = BoundShiftClassifier(
@@ -117,11 +117,11 @@ def floor_runs(name: str, runs: int) -> dict[str, Any]:
             ).fit(X, y)
             scores = cross_val_predict(case.make(), X, y, cv=5, method="decision_function")
             old = find_boundary(y, scores, rule=Floors(recall=FLOOR)).threshold
-        is_promised = model.boundary_.status is not Status.NOT_GUARANTEED
-        not_promised += not is_promised
+        is_guaranteed = model.boundary_.status is not Status.NOT_GUARANTEED
+        not_guaranteed += not is_guaranteed
         errors = {"out-of-fold": true_errors(clone(case.make()).fit(X, y), case, fresh)(old)}
-        if is_promised:
-            errors["promised"] = shifted_errors(model, case, fresh)(0.0)
+        if is_guaranteed:
+            errors["guaranteed"] = shifted_errors(model, case, fresh)(0.0)
             apart = model.boundary_.n_samples[1]
         for key, (alarm, miss) in errors.items():
             kept[key].append(bool(1.0 - miss >= FLOOR))
@@ -130,11 +130,11 @@ def floor_runs(name: str, runs: int) -> dict[str, Any]:
         "case": name,
         "rows": f"{case.n_samples[0]} : {case.n_samples[1]}",
         "runs": runs,
-        "not_promised": not_promised,
+        "not_guaranteed": not_guaranteed,
         "kept_apart": apart,
         **{f"kept_{key}": float(np.mean(values)) for key, values in kept.items()},
         **{f"alarms_{key}": float(np.mean(values)) for key, values in alarms.items()},
-        "passes": _passes(kept["promised"]),
+        "passes": _passes(kept["guaranteed"]),
     }
 
 
@@ -205,9 +205,9 @@ def tables(facts: Facts) -> Tables:
             f["rows"],
             f["runs"],
             share(f["kept_out-of-fold"], f["runs"]),
-            share(f["kept_promised"], f["runs"] - f["not_promised"]),
+            share(f["kept_guaranteed"], f["runs"] - f["not_guaranteed"]),
             f"{f['alarms_out-of-fold']:.3f}",
-            f"{f['alarms_promised']:.3f}",
+            f"{f['alarms_guaranteed']:.3f}",
             f["kept_apart"],
         ]
         for f in facts["floors"]

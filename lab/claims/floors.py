@@ -1,14 +1,14 @@
-"""Check that floors which were promised are kept on fresh data, whatever is asked and drawn.
+"""Check that guaranteed floors are kept on fresh data, whatever is asked and drawn.
 
 Each row is positive with the prevalence of the cell, so that a small sample of a rare class often
 has none of it, which is no answer. Class shapes and their overlap change from draw to draw; true
-rates come from the known distributions. A promise is broken where a boundary is given, its status
+rates come from the known distributions. A guarantee is broken where a boundary is given, its status
 is not UNMET, and a floor does not hold there. That may happen in one draw of twenty; a cell fails
-if its count of broken promises would be less likely than one in a thousand were it one in twenty,
+if its count of broken guarantees would be less likely than one in a thousand were it one in twenty,
 by the binomial distribution, the cells all taken together.
 
-A promise is over draws. Where two floors are barely reachable, only lucky samples get an answer,
-and of the promises that are given more than one in twenty may be broken. So floors are also asked
+A guarantee is over draws. Where two floors are barely reachable, only lucky samples get an answer,
+and of the guarantees that are given more than one in twenty may be broken. So floors are also asked
 for that the true distribution reaches by a given slack, and both shares are reported.
 
 Recall floors of three classes are asked for too, of draws of one size.
@@ -36,12 +36,12 @@ from lab.experiment import Experiment, Facts, Tables, in_parallel, quiet
 from lab.markdown import Cell, table
 
 CONFIDENCE = 0.95
-# What may be called a failure of any cell, though all promises are kept as often as stated.
+# What may be called a failure of any cell, though all guarantees are kept as often as stated.
 FALSE_VERDICT = 1e-3
 ROWS = (10, 30, 100, 300, 1000, 2000)
 PREVALENCES = (0.5, 0.2, 0.05, 0.01)
 OBJECTIVES = ("g-mean", "recall", "specificity", "f1")
-PROMISES: tuple[dict[str, float], ...] = (
+GUARANTEES: tuple[dict[str, float], ...] = (
     {"recall": 0.8},
     {"specificity": 0.9},
     {"precision": 0.3},
@@ -71,7 +71,7 @@ CLASS_DRAWS = 2000
 def simulate(
     asked: dict[str, float], rows: int, share: float, draw: int, slack: float | None = None
 ) -> tuple[bool, bool]:
-    """Return whether floors were promised, and whether they hold, in one draw.
+    """Return whether floors were guaranteed, and whether they hold, in one draw.
 
     With a slack the floors are those of the names asked for that are reached by it.
     """
@@ -101,11 +101,11 @@ def simulate(
 def judge(
     asked: dict[str, float], rows: int, share: float, draws: int, slack: float | None = None
 ) -> dict[str, Any]:
-    """Return how often one promise was given and broken."""
+    """Return how often one guarantee was given and broken."""
     seen = [simulate(asked, rows, share, draw, slack) for draw in range(draws)]
-    promised = sum(given for given, _ in seen)
+    guaranteed = sum(given for given, _ in seen)
     broken = sum(given and not holds for given, holds in seen)
-    # Exact limits of the chance that a draw breaks its promise.
+    # Exact limits of the chance that a draw breaks its guarantee.
     low = float(beta.ppf(0.025, broken, draws - broken + 1)) if broken else 0.0
     high = float(beta.ppf(0.975, broken + 1, draws - broken)) if broken < draws else 1.0
     return {
@@ -114,7 +114,7 @@ def judge(
         "prevalence": share,
         "slack": slack,
         "draws": draws,
-        "promised": promised,
+        "guaranteed": guaranteed,
         "broken": broken,
         "limits": [low, high],
         "p_value": float(binom.sf(broken - 1, draws, 1 - CONFIDENCE)),
@@ -122,7 +122,7 @@ def judge(
 
 
 def judge_classes(shape: str, asked: dict[str, float], draws: int) -> dict[str, Any]:
-    """Return how often floors of three classes were promised and broken."""
+    """Return how often floors of three classes were guaranteed and broken."""
     rng = generator("class floors", shape, CLASS_SIZES, asked)
     rule = ClassFloors(asked)
     separation = 2.0 * float(SHAPES[shape].ppf(0.75) - SHAPES[shape].ppf(0.25))
@@ -136,23 +136,23 @@ def judge_classes(shape: str, asked: dict[str, float], draws: int) -> dict[str, 
             truth = [true_recall(SHAPES[shape], separation, found.biases, k) for k in range(3)]
             kept.append(all(truth[CLASSES.index(k)] >= floor for k, floor in asked.items()))
             recalls.append(truth)
-    promised = len(kept) / draws
+    guaranteed = len(kept) / draws
     broken = (len(kept) - sum(kept)) / draws
     error = binomial_error(CONFIDENCE, max(len(kept), 1))
     return {
         "shape": shape,
         "asked": asked,
-        "promised": promised,
+        "guaranteed": guaranteed,
         "broken": broken,
         "kept": float(np.mean(kept)) if kept else None,
         "recalls": np.mean(recalls, axis=0).tolist() if kept else None,
-        "passes": broken <= 1 - CONFIDENCE + 2 * error * promised,
+        "passes": broken <= 1 - CONFIDENCE + 2 * error * guaranteed,
     }
 
 
 def collect(quick: bool) -> Facts:
     rows, shares, draws = (ROWS[1:5:2], PREVALENCES[:1], 8) if quick else (ROWS, PREVALENCES, DRAWS)
-    jobs = [(a, n, share, draws) for a in PROMISES for n in rows for share in shares]
+    jobs = [(a, n, share, draws) for a in GUARANTEES for n in rows for share in shares]
     barely = [
         (dict.fromkeys(names, 0.0), n, share, 2 * draws, slack)
         for names in JOINT
@@ -189,23 +189,25 @@ def describe(asked: dict[str, float]) -> str:
 
 
 def _summed(cells: list[dict[str, Any]]) -> tuple[int, int, int, Cell, str]:
-    """Return draws, promises, broken ones, the share kept where given, and whether all pass."""
-    draws, promised, broken = (sum(c[k] for c in cells) for k in ("draws", "promised", "broken"))
-    kept: Cell = 1 - broken / promised if promised else "–"
-    return draws, promised, broken, kept, "yes" if all(c["passes"] for c in cells) else "no"
+    """Return draws, guarantees, broken ones, the share kept where given, and whether all pass."""
+    draws, guaranteed, broken = (
+        sum(c[k] for c in cells) for k in ("draws", "guaranteed", "broken")
+    )
+    kept: Cell = 1 - broken / guaranteed if guaranteed else "–"
+    return draws, guaranteed, broken, kept, "yes" if all(c["passes"] for c in cells) else "no"
 
 
 def tables(facts: Facts) -> Tables:
     cells = facts["cells"]
     rows: list[list[Cell]] = []
-    for asked in PROMISES:
+    for asked in GUARANTEES:
         mine = [cell for cell in cells if cell["asked"] == asked]
         worst = max(mine, key=lambda cell: cell["broken"])
-        draws, promised, broken, kept, passes = _summed(mine)
+        draws, guaranteed, broken, kept, passes = _summed(mine)
         low, high = worst["limits"]
         limits = f"{1 - worst['broken'] / worst['draws']:.3f} ({1 - high:.3f} to {1 - low:.3f})"
         where = f"{worst['rows']}, {worst['prevalence']:g}"
-        shares = (1 - promised / draws, 1 - broken / draws, kept)
+        shares = (1 - guaranteed / draws, 1 - broken / draws, kept)
         rows.append([describe(asked), *shares, limits, where, passes])
     barely: list[list[Cell]] = []
     for names in JOINT:
@@ -213,8 +215,8 @@ def tables(facts: Facts) -> Tables:
             mine = [
                 c for c in facts["barely"] if tuple(c["asked"]) == names and c["slack"] == slack
             ]
-            draws, promised, broken, kept, passes = _summed(mine)
-            shares = (promised / draws, 1 - broken / draws, kept)
+            draws, guaranteed, broken, kept, passes = _summed(mine)
+            shares = (guaranteed / draws, 1 - broken / draws, kept)
             barely.append([" and ".join(names), f"{slack:g}", draws, *shares, passes])
     prevalences = sorted({cell["prevalence"] for cell in cells})[::-1]
     answered = [
@@ -229,7 +231,7 @@ def tables(facts: Facts) -> Tables:
         [
             c["shape"],
             ", ".join(f"{label} {floor}" for label, floor in c["asked"].items()),
-            *("–" if c[name] is None else c[name] for name in ("promised", "broken", "kept")),
+            *("–" if c[name] is None else c[name] for name in ("guaranteed", "broken", "kept")),
             "–" if c["recalls"] is None else ", ".join(f"{r:.2f}" for r in c["recalls"]),
             "yes" if c["passes"] else "no",
         ]
@@ -249,7 +251,7 @@ def tables(facts: Facts) -> Tables:
 
 def _share(cells: list[dict[str, Any]], rows: int, prevalence: float) -> float:
     mine = [c for c in cells if (c["rows"], c["prevalence"]) == (rows, prevalence)]
-    return float(sum(c["promised"] for c in mine) / sum(c["draws"] for c in mine))
+    return float(sum(c["guaranteed"] for c in mine) / sum(c["draws"] for c in mine))
 
 
 EXPERIMENT = Experiment(collect, tables, is_met)

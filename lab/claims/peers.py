@@ -1,4 +1,4 @@
-"""The promises beside those of other tools, on the same draws.
+"""The guarantees beside those of other tools, on the same draws.
 
 BARGAIN tests by betting whether a share of sampled rows reaches a target; `Audit` asks the same of
 a floor of precision. nonconform calibrates p-values of scores of normal cases so that they hold for

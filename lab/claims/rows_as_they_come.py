@@ -1,4 +1,4 @@
-"""Check promises for rows that are no plain random sample.
+"""Check guarantees for rows that are no plain random sample.
 
 Clusters, unequal draws, labels one by one, and batches that are sorted by error.
 
@@ -59,7 +59,7 @@ def draw_clusters(
     return ids, effect[ids] + rng.normal(size=len(ids)) * (1 - between) ** 0.5
 
 
-def judge_clusters(promise: str, kind: str, between: float, rate: float, draws: int) -> Facts:
+def judge_clusters(guarantee: str, kind: str, between: float, rate: float, draws: int) -> Facts:
     """Return how often a bound, or a limit, of clusters fails, and one of single rows.
 
     A bound below the rate has refuted it; a limit too far has passed the test at the true limit.
@@ -69,20 +69,20 @@ def judge_clusters(promise: str, kind: str, between: float, rate: float, draws: 
     broken = np.zeros(2)
     shown = []
     threshold = float(norm.ppf(rate))
-    mean = max(edge for edge in EDGES if edge <= rate) if promise == "certify" else rate
+    mean = max(edge for edge in EDGES if edge <= rate) if guarantee == "certify" else rate
     bets = choose_bets(mean, CLUSTERS, DELTA)
     for draw in range(draws):
-        ids, s = draw_clusters(kind, between, generator(promise, kind, between, rate, draw))
+        ids, s = draw_clusters(kind, between, generator(guarantee, kind, between, rate, draw))
         is_wrong = s <= threshold
         broken[0] += refutes(cluster_means(is_wrong, ids), rate, bets)
         broken[1] += clopper_pearson(is_wrong.sum(), len(s), DELTA) < rate
-        if draw < SHOWN and promise == "certify":
+        if draw < SHOWN and guarantee == "certify":
             found = certify(np.ones(len(s)), s, threshold, cluster=ids)
             shown.append(found.error_bounds[1])
         elif draw < SHOWN:
             shown.append(float(norm.cdf(find_zone(np.ones(len(s)), s, rate, cluster=ids).low)))
     where = f"{kind}, {between:g} of the variance between"
-    return _cell(promise, where, rate, draws, broken, float(np.mean(shown)))
+    return _cell(guarantee, where, rate, draws, broken, float(np.mean(shown)))
 
 
 def judge_drawn(design: str, rate: float, draws: int) -> Facts:
@@ -177,24 +177,24 @@ def judge_audit(floor: float, gain: float, most: int) -> Facts:
             ended[verdict] += open_[hit].sum()
             open_[hit] = 0.0
     mistaken = float(ended[1 if gain else 0])
-    facts = {"promise": "Audit", "where": f"{right:g}, floor {floor:g}", "broken": mistaken}
+    facts = {"guarantee": "Audit", "where": f"{right:g}, floor {floor:g}", "broken": mistaken}
     return facts | {"certified": float(ended[0]), "shown": labels, "passes": mistaken <= DELTA}
 
 
 def _cell(
-    promise: str, where: str, rate: float, draws: int, broken: FloatArray, shown: float
+    guarantee: str, where: str, rate: float, draws: int, broken: FloatArray, shown: float
 ) -> Facts:
     plain = float(broken[1] / draws)
     p_value = float(binom.sf(int(broken[0]) - 1, draws, DELTA))
     shares = {"broken": float(broken[0] / draws), "plain": plain, "p_value": p_value}
-    return {"promise": promise, "where": where, "rate": rate, "shown": float(shown)} | shares
+    return {"guarantee": guarantee, "where": where, "rate": rate, "shown": float(shown)} | shares
 
 
 def collect(quick: bool) -> Facts:
     draws = 20 if quick else DRAWS
     clusters = [
-        (promise, *kind, rate, draws)
-        for promise, rates in (("certify", RATES), ("find_zone", RATES[1:]))
+        (guarantee, *kind, rate, draws)
+        for guarantee, rates in (("certify", RATES), ("find_zone", RATES[1:]))
         for kind in KINDS
         for rate in rates
     ]
@@ -220,16 +220,16 @@ def tables(facts: Facts) -> Tables:
     for cell in facts["cells"]:
         kept = 1 - cell["broken"]
         passes = "yes" if cell["passes"] else "no"
-        if cell["promise"] == "Audit":
+        if cell["guarantee"] == "Audit":
             found = [cell["where"], kept, cell["certified"], f"{cell['shown']:.0f}", passes]
             rows["audit"].append(found)
             continue
         plain = 1 - cell["plain"]
-        if cell["promise"] == "Monitor":
+        if cell["guarantee"] == "Monitor":
             rows["sorted"].append([cell["where"], f"{cell['rate']:g}", kept, plain, passes])
             continue
-        place = "drawn" if "drawn" in cell["promise"] else "clusters"
-        head: list[Cell] = [cell["promise"]] if place == "clusters" else []
+        place = "drawn" if "drawn" in cell["guarantee"] else "clusters"
+        head: list[Cell] = [cell["guarantee"]] if place == "clusters" else []
         found = [*head, cell["where"], f"{cell['rate']:g}", kept, plain, cell["shown"], passes]
         rows[place].append(found)
     return {

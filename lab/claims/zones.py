@@ -1,7 +1,7 @@
-"""Check that unsure zones keep their promises, and compare their width with split-conformal sets.
+"""Check that unsure zones keep their guarantees, and compare their width with split-conformal sets.
 
 The split-conformal set predictor has a quantile for each class: a row is unsure if both labels are
-in its set. It promises the error on average over samples, with no confidence, and is measured for
+in its set. It guarantees the error on average over samples, with no confidence, and is measured for
 what the confidence costs.
 """
 
@@ -28,7 +28,7 @@ CONFIDENCE = 0.95
 ERRORS = (0.05, 0.05)
 # The share of each class that the boundary in the middle gets wrong.
 OVERLAP = 0.1
-# Rows of each class (negative, positive); 59 is the fewest that can promise anything.
+# Rows of each class (negative, positive); 59 is the fewest that can guarantee anything.
 SIZES = ((200, 30), (59, 59), (500, 100), (1700, 300), (1000, 1000))
 DRAWS = 2000
 OURS = "find_zone"
@@ -79,7 +79,7 @@ def judge(shape: str, sizes: tuple[int, int], draws: int) -> dict[str, Any]:
 
 
 def summarise(found: list[Shares]) -> dict[str, Any]:
-    """Return how often each promise is broken, and how many rows are unsure."""
+    """Return how often each guarantee is broken, and how many rows are unsure."""
     shares = np.array(found)
     broken = [int(np.sum(shares[:, i] > ERRORS[i])) for i in range(2)]
     both = int(np.sum((shares[:, 0] > ERRORS[0]) | (shares[:, 1] > ERRORS[1])))
