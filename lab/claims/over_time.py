@@ -145,7 +145,7 @@ def score(rows: DatedRows, model: str) -> Scored:
 def points(n_periods: int) -> list[int]:
     """Return the first periods of up to six futures."""
     ends = np.linspace(n_periods // 2, 3 * n_periods // 4, MOST_POINTS)
-    return np.unique(ends.astype(int)).tolist()
+    return sorted({int(end) for end in ends})
 
 
 def make_certificate(scored: Scored, first: int, method: Method) -> Certificate:
@@ -159,16 +159,24 @@ def make_certificate(scored: Scored, first: int, method: Method) -> Certificate:
     )
 
 
+def bounds_of(certificate: Certificate) -> dict[str, float]:
+    """Return both bounds by their columns."""
+    bounds = zip(CLASSES, certificate.error_bounds, strict=True)
+    return {f"bound_{name}": bound for name, bound in bounds}
+
+
+def describe_error(error: Exception) -> str:
+    """Return an error as a row stores it."""
+    return f"{type(error).__name__}: {error}"
+
+
 def watch(scored: Scored, first: int, method: Method) -> Iterator[dict[str, object]]:
     """Yield what is observed in each later period, and in the whole future."""
     rows = scored.rows
     certificate = make_certificate(scored, first, method)
     monitor = Monitor(certificate) if method.about == "average" else None
     clusters = scored.clusters(method)
-    known: dict[str, object] = {
-        f"bound_{name}": bound
-        for name, bound in zip(CLASSES, certificate.error_bounds, strict=True)
-    }
+    known: dict[str, object] = {**bounds_of(certificate)}
     for period in range(first, rows.n_periods):
         now = rows.period == period
         if monitor is not None:
@@ -186,15 +194,17 @@ def choose_again(scored: Scored, method: Method) -> Iterator[dict[str, object]]:
     rows = scored.rows
     for period in range(points(rows.n_periods)[0], rows.n_periods):
         used = scored.since(period, method)
-        y = rows.y[used]
-        boundary = find_boundary(y, scored.scores[used])
-        certificate = certify(y, scored.scores[used], boundary, CONFIDENCE)
-        bounds = {
-            f"bound_{name}": bound
-            for name, bound in zip(CLASSES, certificate.error_bounds, strict=True)
-        }
         now = rows.period == period
-        yield {"period": period, **scored.count(now, boundary.threshold, method), **bounds}
+        y = rows.y[used]
+        try:
+            boundary = find_boundary(y, scored.scores[used])
+        except InvalidInputError as error:
+            counts = scored.count(now, scored.threshold, method)
+            yield {"period": period, **counts, "message": describe_error(error)}
+            continue
+        certificate = certify(y, scored.scores[used], boundary, CONFIDENCE)
+        counts = scored.count(now, boundary.threshold, method)
+        yield {"period": period, **counts, **bounds_of(certificate)}
 
 
 def judge(dataset: str, model: str) -> list[Facts]:
@@ -215,7 +225,7 @@ def judge(dataset: str, model: str) -> list[Facts]:
             except InvalidInputError as error:
                 future = scored.rows.period >= first
                 counts = scored.count(future, scored.threshold, method)
-                message = f"{type(error).__name__}: {error}"
+                message = describe_error(error)
                 seen = [{"period": WHOLE_FUTURE, **counts, "message": message}]
             judged += [asdict(Row(**key, **each)) for each in seen]  # type: ignore[arg-type]
     return judged
