@@ -28,8 +28,9 @@ from boundshift import (
     find_boundary,
     find_zone,
     streaming,
+    threshold_interval,
 )
-from boundshift.curves import ClopperPearson, as_curve
+from boundshift.curves import Blend, ClopperPearson, as_curve
 from boundshift.metrics import metrics_at
 from boundshift.rules import Sum, as_rule
 from boundshift.streaming import Tally
@@ -108,9 +109,9 @@ WRONG = {
     "a hyphen too many": (lambda: ask(rule="f-1"), "'f1'"),
     "a hyphen too few": (lambda: as_rule("gmean"), "Did you mean 'g-mean'"),
     "half a name": (lambda: as_rule("balanced"), "Did you mean 'balanced_accuracy'"),
-    "no rule": (lambda: as_rule("least"), "`rule` must be a Rule or one of 'g-mean'"),
-    "a class for an object": (lambda: as_rule(Sum), "Pass an object: Sum()"),
-    "a class for a curve": (lambda: as_curve(ClopperPearson), "Pass an object: ClopperPearson()"),
+    "no rule": (lambda: as_rule("least"), "class Rule or one of 'g-mean'"),
+    "a class for an object": (lambda: as_rule(Sum), "Use Sum()."),
+    "a class for a curve": (lambda: as_curve(ClopperPearson), "Use ClopperPearson()."),
     "no curve": (lambda: as_curve("hoeffding"), "'clopper-pearson'"),
     "a curve's confidence": (lambda: ClopperPearson(1), "`confidence` must be"),
     "no beta": (lambda: as_rule("fbeta_score"), "Use FBeta(3)"),
@@ -120,11 +121,17 @@ WRONG = {
     "a ranking's name as a rule": (lambda: ask(rule="roc_auc"), "same at every threshold"),
     "a floor's name as a rule": (lambda: ask(rule="recall"), "Use Floors(recall=0.9)"),
     "a cap's name as a rule": (lambda: ask(rule="flagged"), "Use Floors(flagged=0.1)"),
-    "a rule as a curve": (lambda: ask(curve=Sum()), "Pass it as `rule`"),
+    "a curve as a rule": (lambda: ask(rule=Blend()), "Use curve=Blend(prior_rows=10.0)."),
+    "a class with settings": (lambda: as_rule(Floors), "Use Floors(recall=0.9)."),
+    "a rule as a curve": (lambda: ask(curve=Sum()), "Use rule=Sum()."),
     "a function as a curve": (lambda: ask(curve=f1_score), "Use rule=Metric(function)"),
     "a rule's name as a curve": (lambda: ask(curve="g-mean"), "Use rule='g-mean'"),
     "a curve's name as a rule": (lambda: ask(rule="blend"), "Use curve='blend'"),
     "scoring for a rule": (lambda: ask(scoring="f1"), "Use `rule`"),
+    "scoring of a model": (lambda: fit(scoring="f1"), "Use `rule`"),
+    "scoring of groups": (lambda: find_boundaries(Y, S, Y, scoring="f1"), "Use `rule`"),
+    "scoring of an interval": (lambda: threshold_interval(Y, S, scoring="f1"), "Use `rule`"),
+    "scoring of a scan": (lambda: streaming.scan_boundary(TALLY, scoring="f1"), "Use `rule`"),
     "words without a positive class": (
         lambda: find_boundary(["well", "ill"] * 20, np.arange(40.0)),
         "Use 'well', for example",

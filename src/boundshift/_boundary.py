@@ -25,7 +25,7 @@ from boundshift.rules import Cost, Floors, Rule, Sum, as_rule
 from boundshift.rules._guarantee import Guarantee
 
 
-@name_remedy(scoring="Use `rule`: a name such as 'f1', or Metric(scorer).")
+@name_remedy
 def find_boundary(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -52,7 +52,7 @@ def find_boundary(
         The claim on each class's error: "blend", "logistic", "smoothed", "empirical",
         "clopper-pearson", the paper's "support" ("paper" and "authors" with their settings), or
         an object from :mod:`boundshift.curves`. None is "clopper-pearson" for floors that are
-        promised, "empirical" for floors that are counted, else "blend".
+        guaranteed, "empirical" for floors that are counted, else "blend".
     rule : str or Rule, default=None
         How the two claims become one number: "g-mean", "balanced_accuracy", "minimax", "cost", or
         an object from :mod:`boundshift.rules`, such as ``Cost(false_negative=20)`` or
@@ -75,7 +75,7 @@ def find_boundary(
         probability. "auto": if all scores lie in [0, 1], unless all are 0 or 1 or the same.
         "raw": never. "probability": always, and scores outside [0, 1] are refused.
     cluster : array-like of shape (n_samples,), default=None
-        Id of each row's cluster, such as the patient, for promised floors of recall and
+        Id of each row's cluster, such as the patient, for guaranteed floors of recall and
         specificity. The rates are then averages over clusters, each counting once.
 
     Returns
@@ -145,17 +145,16 @@ def choose_claims(
     curve: str | ErrorCurve | None = None, rule: str | Rule | None = None
 ) -> tuple[ErrorCurve, Rule]:
     """Return the curve and the rule, each the default for the other where none is named."""
-    if isinstance(rule, str) and rule in NAMED_CURVES:
+    is_curve = isinstance(rule, ErrorCurve) and not isinstance(rule, Rule)
+    if is_curve or (isinstance(rule, str) and rule in NAMED_CURVES):
         raise InvalidInputError(
             f"must be a rule or the name of one, but {rule!r} is an error curve. Use "
             f"curve={rule!r}.",
             argument="rule",
         )
-    chosen = rule if rule is None or isinstance(rule, Rule) else as_rule(rule)
+    chosen = None if rule is None else as_rule(rule)
     claims: ErrorCurve
-    if isinstance(curve, ErrorCurve):
-        claims = curve
-    elif curve is not None:
+    if curve is not None:
         claims = as_curve(curve)
     elif isinstance(chosen, Floors):
         claims = Empirical() if chosen.level is None else ClopperPearson(chosen.level)
@@ -302,8 +301,8 @@ def decide_by_cluster(
     is_kept = isinstance(rule, Floors) and set(rule.asked) <= {"recall", "specificity"}
     if not isinstance(rule, Floors) or not is_kept or rule.level is None:
         raise InvalidInputError(
-            "must go with promised floors of recall and specificity, got "
-            f"rule={rule!r}. Use Floors(recall=0.9); other rules promise nothing, and their "
+            "must go with guaranteed floors of recall and specificity, got "
+            f"rule={rule!r}. Use Floors(recall=0.9); other rules guarantee nothing, and their "
             "boundary does not need clusters: certify it on other rows.",
             argument="cluster",
         )

@@ -35,7 +35,7 @@ from boundshift._typing import (
     Rows,
     Splitting,
 )
-from boundshift._validation import as_choice, check_labels, find_distinct
+from boundshift._validation import as_choice, check_labels, find_distinct, name_remedy
 from boundshift._words import column_name
 from boundshift.curves import ErrorCurve, as_curve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
@@ -196,6 +196,7 @@ default="auto"
     __metadata_request__fit = {"sample_weight": True, "row_cost": True}  # noqa: RUF012
     boundary_: Boundary
 
+    @name_remedy
     def __init__(
         self,
         estimator: Model,

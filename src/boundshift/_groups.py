@@ -155,7 +155,7 @@ class GroupBoundaries(Record, Mapping[Any, Boundary]):
         return group_expression(column, by, thresholds, common.threshold, common.labels, dialect)
 
 
-@name_remedy()
+@name_remedy
 def find_boundaries(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -10,6 +10,7 @@ import math
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
+from inspect import signature
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -47,52 +48,53 @@ def nearest_name(given: object, names: Iterable[str]) -> str:
 
 
 def as_object(
-    argument: str, given: object, kind: type[Any], named: Mapping[str, Callable[[], _T]]
+    argument: str,
+    given: object,
+    kind: type[Any],
+    named: Mapping[str, Callable[[], _T]],
+    remedy: str = "",
 ) -> _T:
+    """Return an object given itself or its name; without a remedy the nearest name is suggested."""
     if isinstance(given, kind):
         known: _T = given
         return known
     if isinstance(given, str) and given in named:
         return named[given]()
-    remedy = nearest_name(given, named)
-    if isinstance(given, type) and issubclass(given, kind):
-        remedy = f" Pass an object: {given.__name__}()."
+    remedy = f" {remedy}" if remedy else nearest_name(given, named)
     names = ", ".join(map(repr, named))
     raise InvalidInputError(
-        f"must be a {kind.__name__} or one of {names}, got {given!r}.{remedy}", argument=argument
+        f"must be an object of the class {kind.__name__} or one of {names}, got {given!r}.{remedy}",
+        argument=argument,
     )
 
 
-def name_remedy(**remedies: str) -> Callable[[Callable[_P, _T]], Callable[_P, _T]]:
-    """Return a decorator for functions of rows, which names the remedy for likely mistakes.
+def name_remedy(function: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Decorate a public function, to name the remedy for two likely mistakes.
 
-    Other libraries call some arguments by other names. An object that has counted rows, such as a
-    tally, has a method of the same name.
+    A `rule` is called `scoring` in scikit-learn. And what has counted rows, such as a tally, has a
+    method of the same name instead.
     """
+    called = function.__name__
+    has_rule = "rule" in signature(function).parameters
 
-    def decorate(function: Callable[_P, _T]) -> Callable[_P, _T]:
-        called = function.__name__
+    @wraps(function)
+    def checked(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        if has_rule and "scoring" in kwargs:
+            raise InvalidInputError(
+                f"is called `rule` here, but scoring={kwargs['scoring']!r} was given. "
+                "Use `rule`: a name such as 'f1', or Metric(scorer).",
+                argument="scoring",
+            )
+        if args and called != "__init__" and hasattr(args[0], called):
+            kind = type(args[0]).__name__
+            raise InvalidInputError(
+                f"of {called} must be the labels of rows, got a {kind}. Call its own "
+                f"method: {kind.lower()}.{called}(...).",
+                argument="y_true",
+            )
+        return function(*args, **kwargs)
 
-        @wraps(function)
-        def checked(*args: _P.args, **kwargs: _P.kwargs) -> _T:
-            for name, remedy in remedies.items():
-                if name in kwargs:
-                    raise InvalidInputError(
-                        f"is no argument of {called}, but it is {kwargs[name]!r}. {remedy}",
-                        argument=name,
-                    )
-            if args and hasattr(args[0], called):
-                kind = type(args[0]).__name__
-                raise InvalidInputError(
-                    f"of {called} must be the labels of rows, got a {kind}. Call its own "
-                    f"method: {kind.lower()}.{called}(...).",
-                    argument="y_true",
-                )
-            return function(*args, **kwargs)
-
-        return checked
-
-    return decorate
+    return checked
 
 
 def is_finite(value: object) -> bool:

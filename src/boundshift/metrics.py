@@ -119,7 +119,7 @@ def _labels(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[np.generic], 
     return truth, predicted
 
 
-@name_remedy()
+@name_remedy
 def metrics_at(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -44,7 +44,7 @@ _ABOUT = ("average", "new clusters")
 _ESTIMATED = ("recall", "specificity", "precision", "npv", "flagged")
 
 
-@name_remedy()
+@name_remedy
 def certify(
     y_true: ArrayLike,
     y_score: ArrayLike,

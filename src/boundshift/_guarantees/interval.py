@@ -14,7 +14,7 @@ from scipy.stats import norm, t
 from boundshift._boundary import choose_claims, decide
 from boundshift._scores import Scale, Scores, ScoreSample, is_among, robust_std
 from boundshift._typing import FloatArray
-from boundshift._validation import as_generator, as_share
+from boundshift._validation import as_generator, as_share, name_remedy
 from boundshift.curves import CountCurve, ErrorCurve, SupportRadius
 from boundshift.curves._base import PairCurve
 from boundshift.exceptions import InvalidInputError
@@ -35,6 +35,7 @@ _FEWEST_FOR_FLOORS = 200
 _MOST = 10_000
 
 
+@name_remedy
 def threshold_interval(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -60,7 +60,7 @@ class PrevalenceEstimate:
         )
 
 
-@name_remedy()
+@name_remedy
 def estimate_prevalence(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -12,7 +12,7 @@ from boundshift._validation import as_rows, as_share, name_remedy
 __all__ = ["RateEstimate", "RateMethod", "estimate_rate"]
 
 
-@name_remedy()
+@name_remedy
 def estimate_rate(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -260,7 +260,7 @@ class Zone(Record):
         )
 
 
-@name_remedy()
+@name_remedy
 def find_zone(
     y_true: ArrayLike,
     y_score: ArrayLike,

@@ -25,7 +25,6 @@ from boundshift.curves._base import (
 )
 from boundshift.curves._paper import SupportRadius
 from boundshift.curves._smooth import Blend, Logistic, Smoothed
-from boundshift.exceptions import InvalidInputError
 from boundshift.rules import NAMED as RULE_NAMES
 from boundshift.rules import Rule
 
@@ -56,24 +55,14 @@ def as_curve(curve: str | ErrorCurve) -> ErrorCurve:
     >>> as_curve("clopper-pearson")
     ClopperPearson(confidence=0.95)
     """
-    if isinstance(curve, Rule):
-        raise InvalidInputError(
-            f"must be an error curve or the name of one, but it is the rule {curve!r}. "
-            "Pass it as `rule`.",
-            argument="curve",
-        )
-    if isinstance(curve, str) and curve in RULE_NAMES:
-        raise InvalidInputError(
-            f"must be an error curve or the name of one, but {curve!r} is a rule. Use "
-            f"rule={curve!r}.",
-            argument="curve",
-        )
-    if callable(curve) and not isinstance(curve, type):
-        name = getattr(curve, "__name__", "function")
-        raise InvalidInputError(
-            f"must be an error curve or the name of one, but it is the function {name}. "
+    remedy = ""
+    if isinstance(curve, Rule) or (isinstance(curve, str) and curve in RULE_NAMES):
+        remedy = f"Use rule={curve!r}."
+    elif isinstance(curve, type) and issubclass(curve, ErrorCurve):
+        remedy = f"Use {curve.__name__}()."
+    elif callable(curve):
+        remedy = (
             "Use rule=Metric(function) for a metric. A curve of your own is a class derived from "
-            "CountCurve or PairCurve.",
-            argument="curve",
+            "CountCurve or PairCurve."
         )
-    return as_object("curve", curve, ErrorCurve, NAMED)
+    return as_object("curve", curve, ErrorCurve, NAMED, remedy)

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from functools import partial
 
 from boundshift._validation import as_object
-from boundshift.exceptions import InvalidInputError
 from boundshift.rules._base import Rule
 from boundshift.rules._binary import MCC, Cost, FBeta, GMean, Kappa, Metric, Minimax, Sum
 from boundshift.rules._classes import ClassFloors, ClassRule, CostMatrix
@@ -67,26 +66,22 @@ def as_rule(rule: str | Rule) -> Rule:
     >>> as_rule("g-mean"), as_rule("balanced_accuracy")
     (GMean(), Sum())
     """
-    if isinstance(rule, str) and rule not in _KNOWN:
-        remedy = _remedy_of_name(rule)
-        if remedy:
-            raise InvalidInputError(
-                f"must be a rule or the name of one, but it is {rule!r}. {remedy}", argument="rule"
-            )
-    if callable(rule) and not isinstance(rule, type):
-        name = getattr(rule, "__name__", "scorer")
-        raise InvalidInputError(
-            f"must be a rule or the name of one, but it is the function {name}. Use "
-            f"Metric({name}) from boundshift.rules, which maximises it.",
-            argument="rule",
-        )
-    return as_object("rule", rule, Rule, _KNOWN)
+    return as_object("rule", rule, Rule, _KNOWN, _remedy_of(rule))
+
+
+def _remedy_of(given: object) -> str:
+    """Return what to write instead of something that is no rule, or nothing."""
+    if isinstance(given, type) and issubclass(given, Rule):
+        return f"Use {_NEEDS.get(given.name, f'{given.__name__}()')}."
+    if callable(given):
+        name = getattr(given, "__name__", "scorer")
+        return f"Use Metric({name}) from boundshift.rules, which maximises it."
+    return _remedy_of_name(given) if isinstance(given, str) and given not in _KNOWN else ""
 
 
 def _remedy_of_name(name: str) -> str:
-    """Return what to write instead of a name that alone defines no rule, or nothing."""
     if name in _NEEDS:
-        return f"Use {_NEEDS[name]}, for example."
+        return f"Use {_NEEDS[name]}."
     if name in FLOORS:
         value = 0.1 if name == "flagged" else 0.9
         return f"Use Floors({name}={value}), or then={name!r} to make it best beside another floor."

@@ -11,7 +11,7 @@ from boundshift._guarantees.certify import read_threshold
 from boundshift._guarantees.zone import Zone, as_errors
 from boundshift._result.boundary import Boundary, warn_of
 from boundshift._scores import SCALES, Scale
-from boundshift._validation import as_choice, as_share, order_labels
+from boundshift._validation import as_choice, as_share, name_remedy, order_labels
 from boundshift.curves import ErrorCurve
 from boundshift.rules import Rule
 from boundshift.streaming._count import PassRequest
@@ -23,6 +23,7 @@ from boundshift.streaming._read import Source, read
 from boundshift.streaming._zone import decide_zone
 
 
+@name_remedy
 def scan_boundary(
     data: object,
     *,
@@ -83,7 +84,7 @@ def scan_boundary(
     source = read(data, label, score, weight, element)
     order = partial(order_labels, pos_label=pos_label, symmetric=False)
     boundary = decide_source(source, curve, rule, order, scale, progress)
-    warn_of(boundary, stacklevel=3)
+    warn_of(boundary, stacklevel=4)
     return boundary
 
 
