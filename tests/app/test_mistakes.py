@@ -82,7 +82,7 @@ fit bare.csv | at least one column | 'constant': it never varies
 fit infinite.csv | must be finite | 'age' | infinity
 fit table.csv --out folder | exists already | --force
 fit table.csv --out few.csv/out | cannot be written | --out
-threshold percent.csv | 'risk' | '50%' | no percent sign
+threshold percent.csv | 'risk' | '20%' | write % in every cell or in none
 fit table.csv --out folder --force | holds 'letter.txt' | left as it is
 fit table.csv --out few.csv --force | 'few.csv' | left as it is
 fit site.csv --numeric site | 'site' | must hold numbers, got 'south'
@@ -137,7 +137,7 @@ def files(tmp_path, scores):
     write("three.csv", f"risk,ill\n{rows}5,perhaps\n")
     write("bytes.csv", f"risk,ill\n{rows}5,b'no'\n")
     write("text.csv", f"risk,ill\n{rows}high,yes\n")
-    write("percent.csv", "risk,ill\n50%,yes\n20%,no\n")
+    write("percent.csv", "risk,ill\n0.5,yes\n20%,no\n")
     write("gap.csv", f"risk,ill\n{rows},yes\n")
     write("uneven.csv", f"risk,ill\n{rows}5,yes,really\n")
     write("twice.csv", "risk,ill,risk\n1,no,1\n")

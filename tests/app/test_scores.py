@@ -181,6 +181,20 @@ def test_every_format_gives_the_same_boundary_also_down_a_pipe(threshold, tmp_pa
             assert is_record_of(threshold("-", input=path.read_bytes()), expected), path
 
 
+@pytest.mark.parametrize("decimal", [".", ","])
+def test_scores_in_percent_are_shares(run, threshold, tmp_path, monkeypatch, rows, decimal):
+    monkeypatch.setattr(batches, "_BLOCK", 1 << 9)
+    shares = np.round(1 / (1 + np.exp(-rows[1])), 3)
+    cells = [f"{100 * share:.1f} %".replace(".", decimal) for share in shares]
+    lines = [f"{cell};{label}" for cell, label in zip(cells, rows[0], strict=True)]
+    (tmp_path / "s.csv").write_text("\n".join(["risk;ill", *lines]))
+    found = threshold("s.csv")
+    assert is_record_of(found, find_boundary(rows[0], shares, pos_label="yes"))
+    (tmp_path / "t.json").write_text(json.dumps(found))
+    again = json.loads(run("certify", "t.json", "s.csv", *COLUMNS, "--json").stdout)
+    assert again["wrong"] == found["wrong"]
+
+
 @pytest.mark.tool("Excel files on the command line", "threshold('s.xlsx')")
 def test_an_excel_file_gives_the_boundary_to_the_16_digits_that_it_holds(threshold, tmp_path, rows):
     table = pa.table({"risk": rows[1], "ill": rows[0]}).to_pandas()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift._app.columns import Spelling, read_cells
+from boundshift._app.columns import Spelling, find_spelling, read_cells
 from boundshift._app.folder import Folder, read_folder
 from boundshift._app.tables import match_label, with_gaps
 from boundshift._guarantees.certificate import Certificate
@@ -134,8 +134,11 @@ def skip_unlabelled(frame: pd.DataFrame, label: str) -> tuple[pd.DataFrame, list
 
 
 def read_scores(cells: pd.Series, name: str, source: str) -> FloatArray:
-    """Return a column of scores."""
-    return np.asarray(read_cells(cells, Spelling(), name, source), dtype=np.float64)
+    """Return a column of scores; 50% is 0.5, as where a threshold is chosen."""
+    spelling, _ = find_spelling(with_gaps(cells).dropna())
+    is_percent = spelling.sign == "%"
+    scores = read_cells(cells, spelling if is_percent else Spelling(), name, source)
+    return np.asarray(scores / 100 if is_percent else scores, dtype=np.float64)
 
 
 def read_labels(column: pd.Series, labels: Sequence[Any], rest: Sequence[str] = ()) -> NDArray[Any]:

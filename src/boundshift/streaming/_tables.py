@@ -48,7 +48,8 @@ _GZIP = b"\x1f\x8b"
 # A longer row is a quote that nobody closed, or no table at all.
 _LONGEST_ROW = 1 << 26
 # A comma before three digits may stand between thousands, and decides nothing.
-_DECIMAL_COMMA = r"(?i)^\s*[+-]?(0?,\d+|\d{4,},\d+|\d+,(\d{1,2}|\d{4,}))(e[+-]?\d+)?\s*$"
+_DECIMAL_COMMA = r"(?i)^\s*[+-]?(0?,\d+|\d{4,},\d+|\d+,(\d{1,2}|\d{4,}))(e[+-]?\d+|\s*%)?\s*$"
+_PERCENT = r"\s*%\s*$"
 
 
 @dataclass(frozen=True)
@@ -216,6 +217,7 @@ def _csv_batches(table: OpenTable, types: Types, words: bool) -> Iterator[pa.Rec
 
     pa = arrow()
     decimal = "."
+    percents: list[str] = []
     known = {name: kind for name, kind in types.items() if kind is not None}
     numbers = [name for name, kind in known.items() if pa.types.is_floating(kind)]
 
@@ -233,19 +235,42 @@ def _csv_batches(table: OpenTable, types: Types, words: bool) -> Iterator[pa.Rec
             ),
         )
 
+    is_read = False
     for block in map(str.encode, _blocks(table)):
         try:
             found = read(block, known)
         except pa.ArrowInvalid:
             cells = read(block, known | dict.fromkeys(numbers, pa.string()))
             commas = [compute.match_substring_regex(cells[n], _DECIMAL_COMMA) for n in numbers]
-            if not any(compute.any(column).as_py() for column in commas):
-                raise
-            decimal = ","
+            if not is_read:
+                percents = [name for name in numbers if _are_percents(cells[name])]
+            if any(compute.any(column).as_py() for column in commas):
+                decimal = ","
+            known |= dict.fromkeys(percents, pa.string())
             found = read(block, known)
         inferred = {field.name: field.type for field in found.schema}
         known |= {name: kind for name, kind in inferred.items() if not pa.types.is_null(kind)}
+        is_read = True
+        for name in percents:
+            place = found.schema.get_field_index(name)
+            found = found.set_column(place, name, _as_shares(found[name], decimal))
         yield from found.to_batches()
+
+
+def _are_percents(cells: Any) -> bool:
+    """Return whether there are cells, and each ends with a percent sign."""
+    from pyarrow import compute
+
+    signs = compute.match_substring_regex(cells.drop_null(), _PERCENT)
+    return len(signs) > 0 and compute.all(signs).as_py()
+
+
+def _as_shares(cells: Any, decimal: str) -> Any:
+    """Return 50% as 50e-2, a text that Arrow reads as a number."""
+    from pyarrow import compute
+
+    shares = compute.replace_substring_regex(compute.utf8_trim_whitespace(cells), _PERCENT, "e-2")
+    return compute.replace_substring(shares, decimal, ".")
 
 
 def _blocks(table: OpenTable) -> Iterator[str]:
@@ -309,8 +334,8 @@ def _explain(table: OpenTable, message: str) -> str:
     if number:
         return (
             f"Column '{table.header[int(number[1])]}' of {table.name} must hold numbers, got "
-            f"'{number[2]}'. Choose another column, write a decimal point and no percent sign, or "
-            "drop those rows."
+            f"'{number[2]}'. Choose another column, write a decimal point, write % in every cell "
+            "or in none, or drop those rows."
         )
     uneven = re.search(r"Expected (\d+) columns, got (\d+)(?:: (.*))?", message)
     if uneven:
