@@ -36,6 +36,9 @@ FREE = {
     "noise": NOISE,
     "a strong feature": NOISE + 2.5 * IS_POSITIVE,
     "zeros in both classes": np.where(SOME, 0.0, NOISE),
+    "a value of one class on a scale": np.where(
+        IS_POSITIVE, RNG.choice([0.0, 1, 4, 5], N), RNG.choice([0.0, 1, 2, 3, 3, 4, 5], N)
+    ),
     "many categories": RNG.integers(0, 1000, N).astype(str),
     "a rare category of the frequent class": np.where(~IS_POSITIVE & (NOISE > 1.8), "a", "b"),
     "a few missing": np.where((np.cumsum(IS_POSITIVE) < 15) & IS_POSITIVE, np.nan, NOISE),

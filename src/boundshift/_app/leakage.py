@@ -24,6 +24,8 @@ MOST_AREA = 0.98
 """A column that alone has a larger area under the ROC curve is a suspect."""
 LEAST_EXPECTED = 20
 """Rows of the other class expected, by its share of all rows, where a value has none of them."""
+LEAST_SHARE = 1 / 3
+"""Share of a number's rows with its most frequent value, from which on that value is judged."""
 _FOLDS = 5
 _LEAST_ROWS = 10  # of a class, to judge a ranking
 
@@ -137,8 +139,9 @@ def _patterns(cells: pd.Series, is_missing: BoolArray) -> Iterator[tuple[str, Bo
         for level, n in counts.items():
             if n >= LEAST_EXPECTED:
                 yield f"'{level}'", (cells == level).to_numpy()
-    elif counts.iloc[0] >= LEAST_EXPECTED:
-        # An amount is 0 in most rows; it gives the target away by being any other number.
+    elif counts.iloc[0] >= max(LEAST_EXPECTED, LEAST_SHARE * counts.sum()):
+        # An amount is 0 in most rows; it gives the target away by being any other number. A less
+        # frequent value is one of a scale, on which one class may lie in the middle.
         most_frequent = counts.index[0]
         is_most_frequent = (cells == most_frequent).to_numpy()
         yield f"{most_frequent:.6g}", is_most_frequent
