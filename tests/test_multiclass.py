@@ -12,7 +12,7 @@ from boundshift import (
     Status,
     find_boundary,
 )
-from boundshift._multiclass import find_biases
+from boundshift._multiclass.biases import find_biases
 from boundshift._scores import ScoreSample
 from boundshift.curves import Smoothed, SupportRadius, as_curve
 from boundshift.rules import GMean, Sum, as_rule

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.stats import beta, binom
 
 from boundshift import ClassFloors, Status, find_boundary
-from boundshift._multiclass import ClassRows, guarantee_floors
+from boundshift._multiclass.floors import ClassRows, guarantee_floors
 from boundshift.rules import Floors
 from lab.claims.simulation import (
     SHAPES,

@@ -35,7 +35,7 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from boundshift import BoundShiftClassifier, InvalidInputError, find_boundary, load, save, to_onnx
-from boundshift._multiclass import find_biases
+from boundshift._multiclass.biases import find_biases
 from boundshift._typing import FloatArray
 from boundshift.curves import SupportRadius
 from boundshift.models._scoring import raw_margin

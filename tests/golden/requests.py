@@ -33,7 +33,7 @@ from boundshift import (
     metrics_at,
     rows_needed,
 )
-from boundshift._multiclass import find_biases
+from boundshift._multiclass.biases import find_biases
 from boundshift.curves import as_curve
 from boundshift.rules import MCC, GMean, Kappa, as_rule
 from tests.golden.problems import told

@@ -11,14 +11,14 @@ from boundshift import (
     ClopperPearson,
     Floors,
     Status,
-    _multiclass,
     certify,
     find_boundary,
     find_zone,
     rows_needed,
 )
 from boundshift._guarantees.certify import certify_floors
-from boundshift._multiclass import ClassRows, guarantee_floors
+from boundshift._multiclass import floors
+from boundshift._multiclass.floors import ClassRows, guarantee_floors
 from boundshift.curves._uniform import uniform_bound
 from tests.problems import two_normals
 
@@ -93,7 +93,7 @@ def test_two_floors_are_broken_together_as_seldom_as_stated():
 def test_the_first_proposal_that_fails_ends_the_tests(monkeypatch):
     """Each of nine proposals lets another class win rows of the first one, too many of them."""
     proposals = [2.0 * np.eye(10)[k] for k in range(1, 10)]
-    monkeypatch.setattr(_multiclass, "_proposals", lambda *_: proposals)
+    monkeypatch.setattr(floors, "_proposals", lambda *_: proposals)
     rng = np.random.default_rng(0)
     runs = 200
     broken = 0

@@ -19,7 +19,8 @@ from boundshift import (
     Status,
     SupportRadius,
 )
-from boundshift._multiclass import ClassRows, class_losses, guarantee_floors, search_biases
+from boundshift._multiclass.counting import class_losses, search_biases
+from boundshift._multiclass.floors import ClassRows, guarantee_floors
 from boundshift.rules import Sum
 
 COSTS = np.array([[0.0, 1.0, 4.0], [5.0, 0.0, 3.0], [50.0, 10.0, 0.0]])

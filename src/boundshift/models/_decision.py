@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from boundshift._boundary import decide, decide_by_cluster, decide_by_row
 from boundshift._guarantees.certificate import Certificate, CertificateStatus, certify_counts
 from boundshift._guarantees.certify import certify_floors
-from boundshift._multiclass import (
-    ClassRows,
-    find_biases,
-    guarantee_floors,
-    meet_floors,
-    pair_boundaries,
-    search_biases,
-)
+from boundshift._multiclass.biases import Strategy, find_biases
+from boundshift._multiclass.counting import search_biases
+from boundshift._multiclass.floors import ClassRows, guarantee_floors, meet_floors
+from boundshift._multiclass.pairs import pair_boundaries
 from boundshift._result.boundary import Boundary, restate
 from boundshift._result.rows import ChoosingRows
 from boundshift._scores import Scale, ScoreSample
@@ -39,8 +35,6 @@ from boundshift.models._holdout import (
 from boundshift.models._scoring import find_winner, has_known_threshold, positive_scores
 from boundshift.models._training import Claims
 from boundshift.rules import ClassFloors, ClassRule, Floors, Rule
-
-Strategy = Literal["joint", "pairwise"]
 
 # Of the bounds that go with every boundary.
 _CONFIDENCE = 0.95
