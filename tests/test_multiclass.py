@@ -12,6 +12,7 @@ from boundshift import (
     Status,
     find_boundary,
 )
+from boundshift._multiclass import pairs
 from boundshift._multiclass.biases import find_biases
 from boundshift._scores import ScoreSample
 from boundshift.curves import Smoothed, SupportRadius, as_curve
@@ -108,6 +109,28 @@ def test_rows_without_a_score_and_classes_without_a_pair_decide_nothing(three, s
     np.testing.assert_array_equal(found.biases, find(y, scores, strategy).biases)
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_many_classes_are_each_compared_with_the_closest_and_the_largest(monkeypatch, strategy):
+    rng = np.random.default_rng(0)
+    n_classes = 20
+    # Classes on a line: the closest ones are neighbours.
+    y = np.repeat(np.arange(n_classes), np.append(200, np.full(n_classes - 1, 40)))
+    place = np.repeat(y, 2).reshape(-1, 2) + rng.normal(0, 0.8, (len(y), 2))
+    scores = -((place[:, :1] - np.arange(n_classes)) ** 2) - rng.normal(0, 0.5, n_classes)
+    every = find(y[::2], scores[::2], strategy)
+    monkeypatch.setattr(pairs, "_FEW_CLASSES", 10)
+    some = find(y[::2], scores[::2], strategy)
+    assert len(every.boundaries) == math.comb(n_classes, 2)
+    assert {(0, k) for k in range(1, n_classes)} < set(some.boundaries)
+    assert {(k, k + 1) for k in range(n_classes - 1)} < set(some.boundaries)
+    assert len(some.boundaries) < math.comb(n_classes, 2) / 2
+    recalls = []
+    for biases in (every.biases, some.biases):
+        is_right = np.argmax(scores[1::2] + biases, axis=1) == y[1::2]
+        recalls.append(np.mean([is_right[y[1::2] == k].mean() for k in range(n_classes)]))
+    assert recalls[1] > recalls[0] - 0.02
+
+
 # Joint biases.
 
 
@@ -139,9 +162,6 @@ def test_joint_is_pairwise_for_the_paper_whose_errors_are_counted(three):
     for found in joint.boundaries.values():
         counted = (k / n for k, n in zip(found.wrong, found.n_samples, strict=True))
         assert found.errors == pytest.approx(tuple(counted))
-
-
-# What cannot be.
 
 
 # The classifier.

@@ -19,7 +19,6 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from boundshift._boundary import choose_claims
-from boundshift._fingerprint import Fingerprint, explain_copies, explain_training
 from boundshift._guarantees.certificate import Certificate, CertificateStatus
 from boundshift._guarantees.certify import certify, certify_by_folds
 from boundshift._guarantees.zone import Zone, find_zone
@@ -47,6 +46,7 @@ from boundshift.models._decision import (
     find_own_threshold,
     remember_training,
 )
+from boundshift.models._fingerprint import Fingerprint, explain_copies, explain_training
 from boundshift.models._holdout import check_chosen_among, check_holdout, share_risk
 from boundshift.models._mean import MeanOfModels
 from boundshift.models._parts import is_a, unwrap
@@ -123,7 +123,9 @@ default="auto"
         one per class.
     multi_class : {"joint", "pairwise"}, default="joint"
         How more than two classes get one bias each: for all pairs of classes together, or from
-        each pair's own boundary by least squares (always with the curve "support").
+        each pair's own boundary by least squares (always with the curve "support"). With more than
+        50 classes, each class is compared with the six that are hardest to tell from it, and with
+        the largest one.
     random_state : int, RandomState instance or None, default=None
         Seeds every random state of the estimator that is None, so that fits can be repeated.
     n_jobs : int, default=None
@@ -152,8 +154,8 @@ default="auto"
     biases_ : array of shape (n_classes,)
         For more classes: added to each class's score before the largest one wins.
     boundaries_ : dict
-        For more classes: the boundary that the biases give each pair of labels, on the score of the
-        second minus that of the first.
+        For more classes: the boundary that the biases give each pair of labels that was compared,
+        on the score of the second minus that of the first.
     certificate_ : Certificate
         Upper bounds of each class's error rate at 95%, from the scores that decided: *certified*
         if the model has not seen their rows, else *cross-fitted* or *nominal*. *Nominal* too if

@@ -24,7 +24,6 @@ ROOMS = [
     "_status",
     "_words",
     "_writing",
-    "_fingerprint",
     "_scores",
     "_ranking",
     "rules",

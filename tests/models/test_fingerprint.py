@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import boundshift
 from boundshift import BoundaryWarning, BoundShiftClassifier, Floors
-from boundshift._fingerprint import Fingerprint, explain_copies, hash_rows
+from boundshift.models._fingerprint import Fingerprint, explain_copies, hash_rows
 
 X, Y = make_classification(3000, weights=[0.8], flip_y=0.2, random_state=0)
 FIT = slice(0, 1000)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -12,10 +11,14 @@ from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample
 from boundshift._search import ErrorsAt
 from boundshift._status import QUIET, Status
-from boundshift._typing import FloatArray, IndexArray, Label
+from boundshift._typing import BoolArray, FloatArray, IndexArray, Label
 from boundshift.curves import ErrorCurve
 from boundshift.curves._base import status_of
 from boundshift.rules import Rule
+
+# More classes than this are not all compared with each other, but each with so many.
+_FEW_CLASSES = 50
+_CLOSEST = 6
 
 
 class Pair(NamedTuple):
@@ -47,11 +50,12 @@ def find_pairs(
     curve: ErrorCurve,
     weights: FloatArray | None = None,
 ) -> Pairs:
-    """Return each pair of classes that both have rows."""
+    """Return the pairs of classes with rows: all of them, or those hard to tell apart."""
     pairs = {}
     used = np.ones(len(y), dtype=np.bool_) if weights is None else weights > 0
     rows_of = [np.flatnonzero((y == k) & used) for k in range(scores.shape[1])]
-    for i, j in combinations(range(scores.shape[1]), 2):
+    is_compared = _choose_pairs(scores, rows_of)
+    for i, j in np.argwhere(np.triu(is_compared, k=1)).tolist():
         rows = np.concatenate([rows_of[i], rows_of[j]])
         difference = scores[rows, j] - scores[rows, i]
         is_decided = ~np.isnan(difference)
@@ -63,6 +67,31 @@ def find_pairs(
             sample = ScoreSample.from_rows(mine, difference[is_decided], labels, weight)
             pairs[i, j] = Pair(sample, curve.errors(sample), status_of(sample))
     return pairs
+
+
+def _choose_pairs(scores: FloatArray, rows_of: Sequence[IndexArray]) -> BoolArray:
+    """Return which classes are compared: all, or of many the closest ones and the largest one.
+
+    Two classes are as far apart as the mean difference of their scores, in standard deviations
+    within a class. A bias moves both means of that difference alike.
+    """
+    n_classes = len(rows_of)
+    if n_classes <= _FEW_CLASSES:
+        return np.ones((n_classes, n_classes), dtype=np.bool_)
+    lead = np.empty((n_classes, n_classes))
+    variance = np.empty((n_classes, n_classes))
+    for k, rows in enumerate(rows_of):
+        ahead = np.ma.masked_invalid(scores[rows, k, np.newaxis] - scores[rows])
+        lead[k] = ahead.mean(axis=0).filled(np.nan)
+        variance[k] = ahead.var(axis=0).filled(np.nan)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        distance = (lead + lead.T) / np.sqrt(variance + variance.T)
+    np.fill_diagonal(distance, np.nan)
+    closest = np.argsort(distance, axis=1)[:, :_CLOSEST]
+    is_compared = np.zeros((n_classes, n_classes), dtype=np.bool_)
+    np.put_along_axis(is_compared, closest, values=True, axis=1)
+    is_compared[np.argmax([len(rows) for rows in rows_of])] = True
+    return is_compared | is_compared.T
 
 
 def boundary_at(threshold: float, pair: Pair, curve: ErrorCurve, rule: Rule) -> Boundary:

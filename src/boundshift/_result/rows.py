@@ -300,9 +300,17 @@ def _are_seen(tables: list[_Table]) -> bool:
     in_both = int(np.count_nonzero((old > 0) & (new > 0)))
     if not in_both:
         return False
-    share = (n_new / (n_old + n_new))[repeated]
-    chance = 1.0 - share ** both[repeated] - (1.0 - share) ** both[repeated]
-    return bool(binom.sf(in_both - 1, len(chance), float(chance.mean())) < _LEVEL)
+    return exceeds_chance(in_both, both[repeated], (n_new / (n_old + n_new))[repeated])
+
+
+def exceeds_chance(in_both: int, counts: IntArray, share: float | FloatArray) -> bool:
+    """Return whether more values are in both of two samples than chance explains.
+
+    `counts` has how often each value occurs in both samples together, if it does more than once,
+    and `share` the share of one of the samples.
+    """
+    likely = np.mean(1.0 - share**counts - (1.0 - share) ** counts)
+    return bool(binom.sf(in_both - 1, len(counts), likely) < _LEVEL)
 
 
 def _compare(old: dict[int, int], n_old: int, scores: FloatArray, below: int) -> _Table:

@@ -215,7 +215,8 @@ def find_own_threshold(
     own = 0.5 if is_probability else 0.0
     positive = boundary.labels[1]
     k = deciding.classes.tolist().index(positive)
-    closest = np.argsort(np.abs(deciding.scores_of(k) - own), kind="stable")[:_TRIED]
+    distance = np.abs(deciding.scores_of(k) - own)
+    closest = np.argpartition(distance, min(_TRIED, len(distance)) - 1)[:_TRIED]
     rows = take_rows(X, np.sort(deciding.rows[closest]))
     scores = positive_scores(model, response, rows, deciding.classes, k, is_probability)
     predicted = np.asarray(model.predict(rows)).ravel() == positive

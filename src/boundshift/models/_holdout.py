@@ -24,13 +24,13 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.utils import check_random_state
 
-from boundshift._fingerprint import hash_halves
 from boundshift._typing import BoolArray, IndexArray, Label, LabelArray, RandomState, Rows
 from boundshift._validation import as_share
 from boundshift.curves import ClopperPearson, ErrorCurve
 from boundshift.curves._base import ConfidenceCurve
 from boundshift.curves._sequence import start_of
 from boundshift.exceptions import InvalidInputError
+from boundshift.models._fingerprint import hash_halves
 from boundshift.rules import ClassFloors, Floors, Rule
 
 # The share held out by default: neither too little for the threshold nor too much for the model.

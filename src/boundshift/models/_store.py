@@ -22,7 +22,6 @@ from typing import Any, Literal
 import joblib
 from sklearn import model_selection
 
-from boundshift._fingerprint import Fingerprint
 from boundshift._guarantees.certificate import Certificate
 from boundshift._result.boundary import Boundary
 from boundshift._result.records import check_format
@@ -31,6 +30,7 @@ from boundshift._writing import is_special, write_whole
 from boundshift.curves import CURVES
 from boundshift.curves._clusters import Betting
 from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift.models._fingerprint import Fingerprint
 from boundshift.models._scoring import Response
 from boundshift.rules import RULES
 

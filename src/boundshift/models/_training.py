@@ -19,7 +19,6 @@ from sklearn.utils import assert_all_finite, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from boundshift._fingerprint import explain_training
 from boundshift._sklearn_internals import index_parameters, take_rows
 from boundshift._typing import (
     BoolArray,
@@ -45,6 +44,7 @@ from boundshift.models._cross_fit import (
     set_random_states,
 )
 from boundshift.models._deciding import DecidingRows, Deployed, Origin, Trained
+from boundshift.models._fingerprint import explain_training
 from boundshift.models._holdout import (
     HoldOut,
     Shortage,
@@ -362,7 +362,13 @@ class PooledResponses:
         method, is_log_odds = choose_method(parts, asked)
         every = np.concatenate(tests)
         is_used = decides[every]
-        rows, first, place = np.unique(every[is_used], return_index=True, return_inverse=True)
+        every = every[is_used]
+        is_tested = np.zeros(len(decides), dtype=np.bool_)
+        is_tested[every] = True
+        rows = np.flatnonzero(is_tested)
+        place = (np.cumsum(is_tested) - 1)[every]
+        first = np.empty(len(rows), dtype=np.intp)
+        first[place[::-1]] = np.arange(len(place))[::-1]
         raw = np.concatenate([part[method] for part in parts])[is_used]
         own = None
         may_be_own = asked in ("auto", "predict_proba")

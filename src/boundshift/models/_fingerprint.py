@@ -23,8 +23,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from scipy.stats import binom
 
+from boundshift._result.rows import exceeds_chance
 from boundshift._sklearn_internals import count_rows, take_rows
 from boundshift._typing import Rows
 
@@ -32,8 +32,6 @@ Hashes = NDArray[np.uint64]
 
 _MOST_KEPT = 10_000
 _BLOCK = 2048  # rows of a table that are hashed at a time, to stay in the cache
-# Probability with which fresh rows may be taken for rows of fit.
-_LEVEL = 1e-3
 _MISSING = ("None", "<NA>", "NaT")
 # Share of the rows up to which copies are tolerated, as most tables have a few.
 _FEW_COPIES = 0.01
@@ -87,11 +85,10 @@ class Fingerprint:
         values, counts = np.unique(np.concatenate([self.hashes, shown]), return_counts=True)
         values = values[counts > 1]
         counts = counts[counts > 1]
-        in_both = np.count_nonzero(np.isin(values, self.hashes) & np.isin(values, shown))
+        in_both = int((np.isin(values, self.hashes) & np.isin(values, shown)).sum())
         w = len(shown) / (len(self.hashes) + len(shown))
-        likely = float(np.mean(1.0 - w**counts - (1.0 - w) ** counts))
         used = min(round(n_matches * self.n_samples / len(self.hashes)), len(shown))
-        is_by_chance = binom.sf(in_both - 1, len(values), likely) >= _LEVEL
+        is_by_chance = not exceeds_chance(in_both, counts, w)
         if is_by_chance and not (used > _FEW_COPIES * len(shown) and _holds_measurements(X, shown)):
             return ""
         about = "" if len(np.unique(self.hashes)) == self.n_samples else "about "
@@ -116,11 +113,31 @@ def explain_training(model: Any, X: Rows, y: Any) -> str:
 
 def explain_copies(X: Rows, y: Any) -> str:
     """Return why rows certify nothing if some are copies of others: how many; else nothing."""
+    if _are_told_apart(X, len(y)):
+        return ""
     hashes = hash_rows(X, y, exact=True)
-    n_copies = len(hashes) - len(np.unique(hashes))
+    n_copies = _count_repeats(hashes)
     if n_copies <= _FEW_COPIES * len(hashes) or not _holds_measurements(X, hashes):
         return ""
     return f"{n_copies:,} of these {len(hashes):,} rows are copies of others; pass each row once"
+
+
+def _are_told_apart(X: Rows, n_rows: int) -> bool:
+    """Return whether one column of numbers shows that few rows can be equal."""
+    if issparse(X):
+        return False
+    for column in _find_columns(X, n_rows, None):
+        array = _as_array(column)
+        is_complete = array.dtype.kind == "f" and not np.isnan(array.sum())
+        if is_complete and _count_repeats(array) <= _FEW_COPIES * n_rows:
+            return True
+    return False
+
+
+def _count_repeats(values: NDArray[Any]) -> int:
+    """Return how many values are equal to another one before; sorting is faster than `unique`."""
+    ordered = np.sort(values)
+    return int(np.count_nonzero(ordered[1:] == ordered[:-1]))
 
 
 def _holds_measurements(X: Rows, hashes: Hashes) -> bool:
@@ -190,16 +207,14 @@ def hash_rows(
 
 def hash_halves(X: Rows) -> tuple[Hashes, Hashes]:
     """Return exact hashes of the first and of the second half of each row's columns."""
-    if issparse(X):
-        rows = X.tocsc()  # type: ignore[attr-defined]
-        middle = rows.shape[1] // 2
-        return hash_rows(rows[:, :middle], exact=True), hash_rows(rows[:, middle:], exact=True)
-    halves = np.zeros((2, count_rows(X)), dtype=np.uint64)
-    columns = _find_columns(X, halves.shape[1], None)
-    for key, column in zip(_column_keys(len(columns), None), columns, strict=True):
-        half = 0 if int(key) <= len(columns) // 2 else 1
-        halves[half] += _hash_column(column, key, np.float64)
-    return _mix(halves[0]), _mix(halves[1])
+    if not hasattr(X, "columns") and not issparse(X):
+        X = _as_array(X).reshape(count_rows(X), -1)
+    places = np.arange(X.shape[1])
+    first, second = np.split(places, [len(places) // 2])
+    return (
+        hash_rows(take_rows(X, first, axis=1), exact=True),
+        hash_rows(take_rows(X, second, axis=1), exact=True),
+    )
 
 
 def _find_columns(X: Rows, n_rows: int, names: Sequence[str] | None) -> list[Any]:
