@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 import tracemalloc
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -25,7 +24,6 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import TunedThresholdClassifierCV
 
 from boundshift import (
-    BoundaryWarning,
     BoundShiftClassifier,
     find_boundaries,
     find_boundary,
@@ -33,14 +31,14 @@ from boundshift import (
 )
 from boundshift._typing import FloatArray, IntArray
 from lab.claims.simulation import Margins
-from lab.experiment import Experiment, Facts
+from lab.experiment import Experiment, Facts, quiet
 from lab.markdown import table
 
 Contenders = dict[str, Callable[[], object]]
 
 SEED = 0
 JUDGED_ROWS = 1_000_000
-N_CLASSES = 30
+CLASSES = (3, 10, 30)
 # Each curve with the most that it may take, in times of splitting and sorting; the default first.
 SPEED_CURVES = {
     "blend": 2.5,
@@ -51,6 +49,7 @@ SPEED_CURVES = {
     "support": 15,
     "paper": 15,
 }
+F1_MOST = 3
 SHARES = {"": 0.01, ", balanced": 0.5}
 # No goals: a table shows none.
 LOOSE_LEAST = ">= 0.01"
@@ -123,6 +122,9 @@ def tuner(quick: bool) -> Iterator[Row]:
         runs: Contenders = {
             "tuner": partial(tuned.fit, s[:, None], y),
             "find_boundary": partial(find_boundary, y, s),
+            "find_boundary, F1": partial(find_boundary, y, s, rule="f1"),
+            "find_boundary, clopper-pearson": partial(find_boundary, y, s, curve="clopper-pearson"),
+            "find_boundary, paper": partial(find_boundary, y, s, curve="paper"),
             "BoundShiftClassifier": partial(shifted.fit, s, y),
         }
         best = race(runs, repeats)
@@ -151,22 +153,24 @@ def cutoffs(quick: bool) -> Iterator[Row]:
         yield Row.judge(title, best["theirs"] / best["ours"], _goal(">= 5", n))
 
 
+def split_and_sort(y: IntArray, s: FloatArray) -> None:
+    """Do what every exact method must do: split the scores by class, and sort both parts."""
+    for part in (s[y != 1], s[y == 1]):
+        part.sort()
+
+
 def sorting(quick: bool) -> Iterator[Row]:
-    """Race what any exact method must do: split the scores by class, and sort both parts."""
-
-    def split_and_sort(y: IntArray, s: FloatArray) -> None:
-        for part in (s[y != 1], s[y == 1]):
-            part.sort()
-
+    """Race splitting and sorting with every curve, and with F1."""
     for n, repeats in ({10_000: 1} if quick else {1_000_000: 15, 10_000_000: 5}).items():
         for kind, share in SHARES.items():
             problem = draw(n, share)
             runs: Contenders = {"sort": partial(split_and_sort, *problem)}
             runs |= {c: partial(find_boundary, *problem, curve=c) for c in SPEED_CURVES}
+            runs["F1"] = partial(find_boundary, *problem, rule="f1")
             best = race(runs, repeats)
-            for curve, most in SPEED_CURVES.items():
-                title = f"times split and sort: {curve}, {rows_of(n)}{kind}"
-                yield Row.judge(title, best[curve] / best["sort"], _goal(f"<= {most}", n))
+            for name, most in {**SPEED_CURVES, "F1": F1_MOST}.items():
+                title = f"times split and sort: {name}, {rows_of(n)}{kind}"
+                yield Row.judge(title, best[name] / best["sort"], _goal(f"<= {most}", n))
 
 
 def groups(quick: bool) -> Iterator[Row]:
@@ -184,7 +188,8 @@ def groups(quick: bool) -> Iterator[Row]:
             is_own = group == number
             find_boundary(y[is_own], s[is_own])
 
-    for n_groups, n_rows in [(5, 1_000)] if quick else [(1_000, 1_000), (1_000, 10_000)]:
+    sizes = {10: 100_000, 100: 10_000, 1_000: 1_000, 10_000: 100}
+    for n_groups, n_rows in ({5: 1_000} if quick else sizes).items():
         y, s = draw(n_groups * n_rows, 0.1)
         group = np.repeat(np.arange(n_groups), n_rows)
         parts = list(zip(np.split(y, n_groups), np.split(s, n_groups), strict=True))
@@ -193,7 +198,8 @@ def groups(quick: bool) -> Iterator[Row]:
             "decisions alone": partial(decide_each, parts),
             "groups": partial(find_boundaries, y, s, group),
         }
-        best = race(runs, 1)
+        with quiet():  # of small groups
+            best = race(runs, 1)
         size = f"{n_groups:,} groups of {rows_of(n_rows)}"
         for name, goal in {"loop": "<= 1", "decisions alone": "<= 2"}.items():
             title = f"times find_boundary for each group, {name}: find_boundaries, {size}"
@@ -201,8 +207,7 @@ def groups(quick: bool) -> Iterator[Row]:
     n_groups = 100 if quick else 100_000
     y, s = draw(10 * n_groups)
     runs = {"groups": partial(find_boundaries, y, s, np.repeat(np.arange(n_groups), 10))}
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BoundaryWarning)  # of groups with one positive row
+    with quiet():  # of groups with one positive row
         seconds = race(runs, 1)["groups"]
     name = f"seconds for find_boundaries: {n_groups:,} groups of 10 rows, 1% positive"
     yield Row.judge(name, seconds, "<= 5")
@@ -245,20 +250,38 @@ def memory(quick: bool) -> Iterator[Row]:
 
 
 def many_classes(quick: bool) -> Iterator[Row]:
+    """Race sorting the scores of every class with finding a bias for each."""
     n = 600 if quick else 100_000
     rng = np.random.default_rng(SEED)
-    share = 1.0 / np.arange(1, N_CLASSES + 1)
-    y = rng.choice(N_CLASSES, n, p=share / share.sum())
-    scores = rng.standard_normal((n, N_CLASSES))
-    scores[np.arange(n), y] += 2.0
-    shifted = BoundShiftClassifier(Margins(N_CLASSES), cv="prefit")
-    runs: Contenders = {"biases": partial(shifted.fit, scores, y)}
-    with warnings.catch_warnings():
-        if quick:  # few rows of the rare classes
-            warnings.simplefilter("ignore", BoundaryWarning)
-        best = race(runs, 1 if quick else 2)
-    name = f"seconds for the biases of {N_CLASSES} classes: {rows_of(n)}"
-    yield Row.judge(name, best["biases"], "<= 2")
+    for n_classes in CLASSES[:1] if quick else CLASSES:
+        share = 1.0 / np.arange(1, n_classes + 1)
+        y = rng.choice(n_classes, n, p=share / share.sum())
+        scores = rng.standard_normal((n, n_classes))
+        scores[np.arange(n), y] += 2.0
+        shifted = BoundShiftClassifier(Margins(n_classes), cv="prefit")
+        runs: Contenders = {
+            "sort": partial(np.sort, scores, axis=0),
+            "biases": partial(shifted.fit, scores, y),
+        }
+        with quiet():  # of rare classes, if rows are few
+            best = race(runs, 1 if quick else 3)
+        name = f"times sorting the scores: biases of {n_classes} classes, {rows_of(n)}"
+        yield Row.judge(name, best["biases"] / best["sort"], _goal("<= 10", 10 * n))
+
+
+def reports(quick: bool) -> Iterator[Row]:
+    """Race splitting and sorting with the report of a classifier."""
+    for n, repeats in ({1_000: 1} if quick else {10_000: 3, 100_000: 3, 1_000_000: 2}).items():
+        y, s = draw(2 * n)
+        shifted = BoundShiftClassifier(Margins(), cv="prefit").fit(s[:n], y[:n])
+        runs: Contenders = {
+            "sort": partial(split_and_sort, y[n:], s[n:]),
+            "report": partial(shifted.report, s[n:], y[n:]),
+        }
+        with quiet():
+            best = race(runs, repeats)
+        name = f"times split and sort: report, {rows_of(n)}"
+        yield Row.judge(name, best["report"] / best["sort"], LOOSE_MOST)
 
 
 def predict_overhead(quick: bool) -> Iterator[Row]:
@@ -306,6 +329,7 @@ def collect(quick: bool) -> Facts:
         interval,
         memory,
         many_classes,
+        reports,
         predict_overhead,
         start_up,
     )
