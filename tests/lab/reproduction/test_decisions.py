@@ -8,13 +8,10 @@ import numpy as np
 import pytest
 from scipy.special import logit
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import balanced_accuracy_score, make_scorer
-from sklearn.model_selection import TunedThresholdClassifierCV
 
 from boundshift import BoundShiftClassifier, SupportRadius, find_boundary
-from boundshift.metrics import geometric_mean_score
 from lab.baselines import Retrained, bayes_risk_threshold, cost_threshold, prior_threshold
-from lab.data.paper import PaperSplit, paper_split
+from lab.data.paper import paper_split
 from lab.records import read_records, write_records
 from lab.reproduction.methods import METHODS
 from lab.reproduction.problems import PROBLEMS
@@ -68,24 +65,6 @@ def test_a_networks_scores_are_the_logits_of_its_probabilities(hepatitis, small)
     scores = decision_scores(network, hepatitis.X_test)
     np.testing.assert_allclose(scores, logit(probabilities), atol=1e-9)
     assert weight_norm(network) == pytest.approx(np.sqrt((network.coefs_[-1] ** 2).sum()))
-
-
-@pytest.mark.parametrize(
-    ("name", "metric"),
-    [
-        ("tuned-balanced-accuracy", balanced_accuracy_score),
-        ("tuned-g-mean", geometric_mean_score),
-    ],
-)
-def test_the_tuner_is_scikit_learns(name, metric):
-    rng = np.random.default_rng(0)
-    y = rng.permutation(np.repeat([0, 1], [50, 12]))
-    X = rng.normal(y[:, None], 1.2, (len(y), 2))
-    how = {"scoring": make_scorer(metric), "response_method": "decision_function", "cv": 5}
-    tuner = TunedThresholdClassifierCV(LogisticRegression(), **how).fit(X, y)
-    scores = trained(PaperSplit(X, X, y, y))
-    decided = METHODS[name].decide(FittedSeed({"untouched": scores}, "binary"))
-    assert decided.threshold == pytest.approx(tuner.best_threshold_)
 
 
 @pytest.fixture(scope="module")

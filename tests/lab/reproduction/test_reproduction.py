@@ -1,6 +1,5 @@
 """The whole way with a small grid: protocols, rows, tables, figures, and the pages of the docs."""
 
-import csv
 import math
 from dataclasses import replace
 
@@ -8,7 +7,6 @@ import numpy as np
 import pytest
 
 from boundshift.exceptions import InvalidInputError
-from lab.data.paper import MIMIC_FEATURES
 from lab.experiment import ROOT
 from lab.markdown import Estimate, Number, Table, fill
 from lab.records import read_records
@@ -25,6 +23,7 @@ from lab.reproduction.tables import (
 )
 from lab.reproduction.train import ClassifierOptions, collect_scores, reproduction_cache
 from lab.statistics import Mean
+from tests.lab.mimic import write_mimic
 
 SYNTHETIC = [PROBLEMS["synthetic-raw"]]
 DOCS = ROOT / "lab" / "docs"
@@ -90,15 +89,8 @@ def test_all_problems_give_a_row_a_seed_and_method_and_the_other_slack_trains_no
 
 
 def test_mimic_from_a_file_of_the_users(tmp_path, small):
-    rng = np.random.default_rng(0)
-    path = tmp_path / "fm_MIMIC_IMPUTED_extended.csv"
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(["icustay_id", *MIMIC_FEATURES, "outcome"])
-        for stay in range(120):
-            ready = int(stay >= 24)
-            signs = rng.normal(50 + 15 * ready, 10, len(MIMIC_FEATURES)).round(2).tolist()
-            writer.writerow([stay, *signs, ready])
+    outcomes = [0] * 24 + [1] * 96
+    path = write_mimic(tmp_path / "fm_MIMIC_IMPUTED_extended.csv", outcomes)
     done = reproduce(
         "mimic", seeds=1, out=tmp_path, options=small, mimic_file=path, mimic_rows="all",
         figures=False,
