@@ -134,7 +134,7 @@ def find_boundary(
             pos_label,
             symmetric=False,
             sample_weight=sample_weight,
-            one_class=isinstance(rule, Floors),
+            one_class=bool(rule.asked),
         )
         boundary = decide(sample, curve, rule, scale)
     warn_of(boundary, stacklevel=4)

@@ -29,11 +29,11 @@ from boundshift._validation import (
     count_missing,
     name_remedy,
 )
-from boundshift.curves import CountCurve, ErrorCurve, SupportRadius
-from boundshift.curves._base import Claim, ConfidenceCurve, PairCurve
+from boundshift.curves import ErrorCurve
+from boundshift.curves._base import Claim
 from boundshift.curves._smooth import shrunk
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.rules import Floors, Rule
+from boundshift.rules import Rule
 
 _BY = "Pass the column that names the group of each row."
 _LACKS_A_CLASS = (
@@ -245,14 +245,14 @@ def find_boundaries(
 def prior_weight(curve: ErrorCurve, rule: Rule, prior_rows: float) -> float:
     """Return how many rows of a class those of all groups count for; 0 if nothing is shrunk."""
     weight = as_positive("prior_rows", prior_rows, "Use 20, or 0 for no shrinkage.", zero=True)
-    is_capped = isinstance(rule, Floors) and rule.flagged is not None
-    is_own = is_capped or isinstance(curve, ConfidenceCurve | SupportRadius)
+    # What counts the rows of a group, or has to hold for them, cannot borrow from other groups.
+    is_own = "flagged" in rule.asked or not curve.accepts_weights
     return 0.0 if is_own else weight
 
 
 def common_for(group: object, common: Boundary, curve: ErrorCurve) -> Boundary:
     """Return the common boundary for a group that lacks the rows of a class."""
-    if isinstance(curve, ConfidenceCurve):
+    if curve.delta is not None:
         return restate(common, Status.UNMET, _LACKS_A_CLASS.format(group))
     return common
 
@@ -334,11 +334,11 @@ class Shrunk(ErrorCurve):
 
     @cached_property
     def _gaps(self) -> Gaps:
-        return Gaps.between(self.everyone, smooth=isinstance(self.own, PairCurve))
+        return Gaps.between(self.everyone, smooth=self.own.is_smooth)
 
     @cached_property
     def _bends(self) -> FloatArray | None:
-        return self.own.bends(self.everyone) if isinstance(self.own, PairCurve) else None
+        return self.own.bends(self.everyone)
 
     def prevalence(self, sample: ScoreSample) -> float:
         """Return the proportion of positives in a group, shrunk towards that of all rows."""
@@ -362,10 +362,10 @@ class Shrunk(ErrorCurve):
         )
 
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
-        has_atoms = isinstance(self.own, PairCurve) and len(self.everyone.atoms) > 0
+        has_atoms = self.own.is_smooth and len(self.everyone.atoms) > 0
         if has_atoms:
             # A score that repeats among all rows is an atom of the group, too.
             sample = replace(sample, given_atoms=self.everyone.atoms)
-        if has_atoms or isinstance(self.own, CountCurve):
+        if has_atoms or self.own.is_step:
             return best_of_gaps(self.errors(sample), rule, self._gaps, sample.n_samples)
         return minimum_on_line(self.errors(sample), rule, sample, self._bends)

@@ -38,7 +38,7 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.metrics import binary_metrics
 from boundshift.models._holdout import counts_groups, is_guaranteed
 from boundshift.report._evidence import MOST_LEVELS, RowDetails, own_probability
-from boundshift.rules import Floors, GMean, Rule, Sum
+from boundshift.rules import GMean, Rule, Sum
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -250,7 +250,7 @@ def _loss(model: BoundShiftClassifier) -> float:
     """Return the rule's loss on the rows that decided; of a capacity, the share missed."""
     boundary = model.boundary_
     rule = model.boundary_.rule
-    if isinstance(rule, Floors) and list(rule.asked) == ["flagged"]:
+    if [*rule.asked] == ["flagged"]:
         return boundary.wrong[1] / boundary.n_samples[1]
     return boundary.loss
 

@@ -15,10 +15,9 @@ from boundshift._boundary import choose_claims, decide
 from boundshift._scores import Scale, Scores, ScoreSample, is_among, robust_std
 from boundshift._typing import FloatArray
 from boundshift._validation import as_generator, as_share, name_remedy
-from boundshift.curves import CountCurve, ErrorCurve, SupportRadius
-from boundshift.curves._base import PairCurve
+from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
-from boundshift.rules import Floors, Rule
+from boundshift.rules import Rule
 
 Draw = Callable[[np.random.Generator], Scores]
 
@@ -113,7 +112,7 @@ def threshold_interval(
     coverage = as_share("confidence", confidence)
     curve, rule = choose_claims(curve, rule)
     if n_resamples is None:
-        is_slow = isinstance(curve, SupportRadius) or rule.costly
+        is_slow = curve.is_local or rule.costly
         n_resamples = _SLOW_RESAMPLES if is_slow else _RESAMPLES
     if not isinstance(n_resamples, int | np.integer) or n_resamples < 2:
         raise InvalidInputError(
@@ -135,7 +134,7 @@ def threshold_interval(
         beyond = 1.0 - float(norm.cdf(widen * norm.ppf(tail)))
         low = min(float(np.quantile(thresholds, beyond, method="lower")), centre)
         high = max(float(np.quantile(thresholds, 1.0 - beyond, method="higher")), centre)
-        low, high = _widen_to_scores(sample, low, high, is_counted=isinstance(curve, CountCurve))
+        low, high = _widen_to_scores(sample, low, high, is_counted=curve.is_step)
     else:
         first, middle, last = np.quantile(thresholds, [1 - tail, 0.5, tail]).tolist()
         factor = math.sqrt(2.0) * shrink * widen
@@ -188,25 +187,23 @@ def _resample(
     jumps: bool,
 ) -> tuple[FloatArray, float]:
     """Return thresholds of resamples, and the ratio of the deviations of all rows to theirs."""
-    is_step = isinstance(curve, CountCurve)
-    is_smooth = isinstance(curve, PairCurve)
-    noises = [_noise_of(scores) if is_step else 0.0 for scores in sample.classes]
+    noises = [_noise_of(scores) if curve.is_step else 0.0 for scores in sample.classes]
     shrink = 1.0
     draws: list[Draw]
-    if is_smooth or jumps:
+    if curve.is_smooth or jumps:
         draws = [
             _draw_bins(scores, sample.atoms, noise, twice=jumps)
             for scores, noise in zip(sample.classes, noises, strict=True)
         ]
     else:
-        sizes = _sizes_drawn(sample.n_samples, keeps_proportion=isinstance(rule, Floors))
+        sizes = _sizes_drawn(sample.n_samples, keeps_proportion=bool(rule.asked))
         if sizes != sample.n_samples:
             rule = rule.at_prevalence(sample.n_samples[1] / sum(sample.n_samples))
         columns = zip(sample.classes, sizes, noises, strict=True)
         draws = [partial(_draw_rows, *of_class) for of_class in columns]
         # The rarer class decides how far the boundary strays.
         n_rows, size = min(zip(sample.n_samples, sizes, strict=True))
-        shrink = float(size / n_rows) ** (1 / 3 if is_step else 1 / 2)
+        shrink = float(size / n_rows) ** (1 / 3 if curve.is_step else 1 / 2)
     thresholds = np.empty(n_resamples)
     for k in range(n_resamples):
         negative, positive = (draw(random) for draw in draws)

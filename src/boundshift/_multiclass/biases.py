@@ -19,7 +19,7 @@ from boundshift._multiclass.pairwise import reconcile
 from boundshift._result.boundary import Boundary
 from boundshift._status import Status
 from boundshift._typing import Counts, FloatArray, IndexArray, Label
-from boundshift.curves import ErrorCurve, SupportRadius
+from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
 
@@ -67,7 +67,7 @@ def find_biases(
             "name every class; or a classifier for each class that matters, fitted on y == label.",
             argument="rule",
         )
-    is_joint = strategy == "joint" and not isinstance(curve, SupportRadius)
+    is_joint = strategy == "joint" and not curve.is_local
     names = range(scores.shape[1]) if labels is None else labels
     counts = np.bincount(y, weights, minlength=len(names))
     if is_joint:

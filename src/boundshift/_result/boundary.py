@@ -197,7 +197,7 @@ class Boundary(Record):
         With a budget of flagged rows, there is a warning only if all rows of a class are
         misclassified.
         """
-        is_capped = isinstance(self.rule, Floors) and self.rule.flagged is not None
+        is_capped = "flagged" in self.rule.asked
         for i in (0, 1):
             if self.wrong[i] >= (1.0 if is_capped else _USELESS) * self.n_samples[i] > 0:
                 return (

@@ -87,6 +87,10 @@ class ErrorCurve(Settings, ABC):
     """The rule that goes with the curve if none is asked for."""
     is_step: ClassVar[bool] = False
     """Whether the claim changes only where the boundary passes a score."""
+    is_smooth: ClassVar[bool] = False
+    """Whether the claim is smooth between scores that repeat."""
+    is_local: ClassVar[bool] = False
+    """Whether errors are claimed only at the threshold that the curve itself finds best."""
     accepts_weights: ClassVar[bool] = True
     """Whether rows may have weights."""
 
@@ -112,6 +116,10 @@ class ErrorCurve(Settings, ABC):
         with np.errstate(invalid="ignore"):  # of a class without rows
             negative, positive = self.errors(sample)(at)
         return float(negative[0]), float(positive[0])
+
+    def bends(self, sample: ScoreSample) -> FloatArray | None:
+        """Return the scores between which both errors are smooth, None if these are not known."""
+        return None
 
     def solve(self, sample: ScoreSample, rule: Rule) -> Solution:
         """Return the threshold that optimises the rule on this curve."""
@@ -354,9 +362,7 @@ class PairCurve(ErrorCurve):
     do, so boundaries stand in the gaps between distinct scores.
     """
 
-    def bends(self, sample: ScoreSample) -> FloatArray | None:
-        """Return the scores between which both tails are smooth, None if these are not known."""
-        return None
+    is_smooth = True
 
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
         if 0.0 < sample.spread < _LEAST_SPREAD:

@@ -52,7 +52,7 @@ _MANY_ROWS = 10**9
 
 def is_guaranteed(curve: ErrorCurve, rule: Rule) -> bool:
     """Return whether floors of two classes are to hold with high probability, not as estimates."""
-    return isinstance(rule, Floors) and curve.delta is not None
+    return bool(rule.asked) and curve.delta is not None
 
 
 def counts_groups(curve: ErrorCurve, rule: Rule) -> bool:

@@ -22,7 +22,7 @@ from boundshift._typing import FloatArray
 from boundshift._validation import as_choice, as_share
 from boundshift._view import Band, error_band, settle_boundary
 from boundshift._words import claim_text, decision
-from boundshift.curves import ErrorCurve, SupportRadius
+from boundshift.curves import ErrorCurve
 from boundshift.metrics import METRICS, metrics_of_errors, settle_costs
 from boundshift.plots._canvas import (
     DASHES,
@@ -382,7 +382,7 @@ def _rule_values(
     sample: ScoreSample, thresholds: FloatArray, boundary: Boundary
 ) -> FloatArray | None:
     """Return what the rule optimises at every threshold; the paper's problem has no curve."""
-    if isinstance(boundary.curve, SupportRadius):
+    if boundary.curve.is_local:
         return None
     if boundary.scale == "probability":
         sample = sample.on_scale("auto")

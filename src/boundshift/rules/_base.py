@@ -76,6 +76,11 @@ class Rule(Settings, ABC):
         return False
 
     @property
+    def asked(self) -> dict[str, float]:
+        """The floors and the cap that come before the objective, by name; most rules have none."""
+        return {}
+
+    @property
     def symmetric(self) -> bool:
         """Whether the rule is symmetric in both classes, so that either may be positive."""
         return False

@@ -23,7 +23,7 @@ from boundshift._result.rows import ChoosingRows, find_deciles
 from boundshift._scores import Scale, ScoreSample
 from boundshift._search import middle_of_gap
 from boundshift._typing import BoolArray, FloatArray, IntArray
-from boundshift.curves import CountCurve, ErrorCurve, PairCurve
+from boundshift.curves import CountCurve, ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors, Rule
 from boundshift.streaming._bins import edges_of
@@ -100,7 +100,7 @@ def _deciles_of(bins: JointBins, i: int) -> tuple[float, ...]:
 
 def check_collected(curve: ErrorCurve) -> None:
     """Raise for curves that need every score at once."""
-    if not isinstance(curve, PairCurve | CountCurve):
+    if not (curve.is_smooth or curve.is_step):
         raise InvalidInputError(
             f"must be smooth or count rows if the scores are not held in memory, got "
             f"{curve!r}. Use boundshift.find_boundary on the scores, which take 16 bytes a row, or "
@@ -188,7 +188,7 @@ def _decide_counts(
             tied = decide_sample(bins.tied())
             best = decide_sample(bins.well_separated())
             worst = tied
-            if isinstance(rule, Floors):
+            if rule.asked:
                 worst = decide_sample(bins.badly_separated())
         except InvalidInputError:
             # The scores may not be reversed if the medians that seem so are not known.

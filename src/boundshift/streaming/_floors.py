@@ -14,7 +14,6 @@ from boundshift._result.boundary import Boundary
 from boundshift._status import Status
 from boundshift._typing import BoolArray, IntArray
 from boundshift.curves import ErrorCurve
-from boundshift.curves._base import ConfidenceCurve
 from boundshift.curves._sequence import largest_floor, starting_places
 from boundshift.rules import Floors
 from boundshift.rules._guarantee import Guarantee
@@ -37,7 +36,7 @@ def doubtful_floors(
         # Fewer flagged rows are no worse separation, so the bin of the budget is looked into.
         doubtful |= bins.beside(best.threshold)
         doubtful |= bins.crossing(rule.flagged, rule.prevalence)
-    if isinstance(curve, ConfidenceCurve) and rule.prevalence is None:
+    if curve.delta is not None and rule.prevalence is None:
         is_unmet = any(answer.status is Status.UNMET for answer in answers)
         doubtful |= _starting_bins(bins, rule, curve.delta, is_unmet=is_unmet)
     doubtful &= bins.is_open

@@ -20,7 +20,7 @@ from boundshift._groups import (
 from boundshift._scores import SCALES, Scale
 from boundshift._typing import IntArray, Label
 from boundshift._validation import as_choice, order_labels
-from boundshift.curves import CountCurve, ErrorCurve
+from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Rule
 from boundshift.streaming._bins import group_of
@@ -151,7 +151,7 @@ class GroupTallies(Stored, Mapping[Label, Tally]):
         curve, rule = choose_claims(curve, rule)
         as_choice("scale", scale, SCALES)
         weight = prior_weight(curve, rule, prior_rows)
-        if weight and isinstance(curve, CountCurve):
+        if weight and curve.is_step:
             raise InvalidInputError(
                 f"must be 0 for a tally and a curve that counts rows, got {prior_rows!r} with "
                 f"{curve!r}. Pass prior_rows=0, a smooth curve such as 'blend', or the rows to "

@@ -110,6 +110,7 @@ class SupportRadius(ErrorCurve):
 
     name = "support"
     accepts_weights = False
+    is_local = True
     claim = Claim.NOMINAL
     default_rule = Sum()
 
