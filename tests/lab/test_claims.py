@@ -1,5 +1,6 @@
 """The pages of evidence: quick runs meet their goals, and simulations know the truth."""
 
+import re
 import subprocess
 from importlib import import_module
 
@@ -13,7 +14,7 @@ from lab.__main__ import EVIDENCE, EXPERIMENTS
 from lab.claims.coverage import all_below, cell, exact_level
 from lab.claims.simulation import SHAPES, Problem, true_recall
 from lab.claims.zones import conformal_limits, true_shares
-from lab.experiment import RESULTS, Experiment, commit, environment
+from lab.experiment import RESULTS, ROOT, Experiment, commit, environment
 from lab.markdown import fill
 
 
@@ -26,9 +27,19 @@ ELSEWHERE = {"next_site", "over_time", "peers", "models", "training"}
 STORED = [name for name in EXPERIMENTS if name != "models"]
 # Results of code that did not stamp them yet.
 WITHOUT_STAMP = {
-    "audits", "benchmark", "coverage", "deployed", "few_labels", "floors", "interval", "monitor",
-    "next_site", "peers", "rows_as_they_come", "speed", "training", "zones",
-}  # fmt: skip
+    "audits",
+    "benchmark",
+    "coverage",
+    "deployed",
+    "few_labels",
+    "floors",
+    "interval",
+    "next_site",
+    "peers",
+    "rows_as_they_come",
+    "speed",
+    "training",
+}
 
 
 @pytest.mark.parametrize("name", [name for name in EVIDENCE if name not in ELSEWHERE])
@@ -54,6 +65,43 @@ def test_the_page_in_the_documentation_has_the_stored_facts(name):
     assert facts["quick"] is False
     assert is_stamped(facts) is (name not in WITHOUT_STAMP)
     assert facts.get("goal_met") is True or name in ("speed", "training")
+
+
+def most_broken(name, is_audit=False):
+    """Return the greatest proportion of samples in which a guarantee of an experiment is broken."""
+    facts = experiment(name).read(RESULTS / f"{name}.json")
+    if name == "zones":
+        cells = [cell["methods"]["find_zone"] for cell in facts["cells"]]
+        return max(max(cell["broken"]) for cell in cells) / facts["draws"]
+    if name == "floors":
+        return max(cell["broken"] / cell["draws"] for cell in facts["cells"])
+    if name == "deployed":
+        return 1 - min(case["kept_guaranteed"] for case in facts["floors"])
+    if name == "monitor":
+        return max(row["share"] for row in facts["false_alarms"] if row["level"] == 0.05)
+    if name == "few_labels":
+        return 1 - min(row["coverage"] for row in facts["rows"] if row.get("what") != "PPI++")
+    cells = [cell for cell in facts["cells"] if (cell["guarantee"] == "Audit") is is_audit]
+    return max(cell["broken"] for cell in cells)
+
+
+@pytest.mark.parametrize(
+    ("row", "broken"),
+    [
+        ("Floors of recall", lambda: most_broken("floors")),
+        ("Floors of the deployed", lambda: most_broken("deployed")),
+        ("Zone", lambda: most_broken("zones")),
+        ("Monitor", lambda: most_broken("monitor")),
+        ("Clusters", lambda: most_broken("rows_as_they_come")),
+        ("Intervals", lambda: most_broken("few_labels")),
+        ("Audit", lambda: most_broken("rows_as_they_come", is_audit=True)),
+    ],
+)
+def test_the_summary_of_the_guarantees_is_that_of_the_stored_facts(row, broken):
+    page = (ROOT / "docs/evidence/guarantees.md").read_text(encoding="utf-8")
+    (line,) = [line for line in page.splitlines() if line.startswith(f"| {row}") and "lab" in line]
+    shown = float(re.search(r"([\d.]+)%", line)[1])
+    assert shown == np.floor(1000 * (1 - broken()) + 1e-6) / 10
 
 
 @pytest.mark.parametrize("n", [1, 9_000, 2])
