@@ -155,6 +155,24 @@ def test_many_rows_take_few_passes(curve, rounding):
     assert len(seen) <= 3
 
 
+def test_a_source_is_called_once_per_pass_and_a_tally_at_one_percent_makes_one():
+    y, s = two_normals(990_000, 10_000, 2.0)
+    calls = []
+    seen = set()
+
+    def chunks():
+        calls.append(1)
+        return iter([(y[:500_000], s[:500_000]), (y[500_000:], s[500_000:])])
+
+    streaming.Tally.of(chunks, progress=lambda name, *_: seen.add(name))
+    assert (len(calls), len(seen)) == (1, 1)
+    for curve in ("blend", "empirical"):
+        calls.clear()
+        seen.clear()
+        streaming.scan_boundary(chunks, curve=curve, progress=lambda name, *_: seen.add(name))
+        assert len(calls) == len(seen) <= 2
+
+
 @pytest.mark.parametrize("curve", ["blend", "smoothed", "logistic"])
 @pytest.mark.parametrize("kind", ["normal", "t3", "exponential", "offset"])
 def test_smooth_curves_are_within_the_resolution_they_state(curve, kind):

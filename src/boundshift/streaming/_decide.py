@@ -113,9 +113,10 @@ def check_collected(curve: ErrorCurve) -> None:
 
 
 def _decide_smooth(bins: JointBins, versions: Sequence[Decide], passes: Passes | None) -> Boundary:
-    while passes and bins.may_hide_atoms().any():
-        bins = passes.look_into(bins, bins.may_hide_atoms())
     boundary = versions[0](bins.sample())
+    while passes and bins.may_hide_atoms().any():
+        bins = passes.look_into(bins, bins.may_hide_atoms() | bins.holding(boundary.threshold))
+        boundary = versions[0](bins.sample())
     boundary = replace(boundary, resolution=_resolution(bins, versions, boundary))
     while passes and bins.holding(boundary.threshold).any():
         bins = passes.look_into(bins, bins.holding(boundary.threshold))
