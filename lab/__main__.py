@@ -26,7 +26,7 @@ FUNCTIONS = {
     "reproduce": "lab.reproduction.run:reproduce",
 }
 # Said here, so that the demo needs no more than it imports.
-SCALE = ("parquet", "duckdb", "polars", "dask", "spark", "merge", "command", "page")
+SCALE = ("parquet", "duckdb", "polars", "dask", "spark", "merge", "command", "simulate", "page")
 PROBLEMS = ("synthetic", "pima", "breast-cancer", "hepatitis", "heart", "mimic", "all")
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from boundshift import find_boundary
+from boundshift.streaming import Tally
 from lab.experiment import RESULTS
 from lab.markdown import fill
 from lab.speed import scale
@@ -48,6 +49,12 @@ def test_stored_tallies_are_added_up(tmp_path, monkeypatch):
     monkeypatch.setattr(scale, "STORED_ROWS", 5_000)
     run = scale.add_stored(str(tmp_path), 20_000)
     assert run["rows"] == 20_000
+
+
+def test_a_simulated_tally_is_as_large_as_a_real_one():
+    tally = Tally.of([scale.draw(100_000, 0)])
+    bins = sum(map(len, tally.classes.values()))
+    assert scale.expected_bins(100_000) == pytest.approx(bins, rel=0.01)
 
 
 def f1_at(y, p, threshold):
