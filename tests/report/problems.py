@@ -7,7 +7,8 @@ from scipy.optimize import brentq
 from scipy.special import gammaln
 from scipy.stats import beta
 
-from boundshift.report import collect_facts
+from boundshift import find_boundary
+from boundshift.report import RowDetails, collect_facts
 
 NAMES = {
     "positive_name": "sick",
@@ -60,13 +61,25 @@ def amounts(n, seed):
     return np.random.default_rng(seed).gamma(2, 30, n)
 
 
+TEST = rows(800, 90, seed=1)
+
+
+def report_on(rule=None, *, test=TEST, details=None, choice=(), **known):
+    """Choose a threshold for made-up patients, and report on others; `choice` are settings."""
+    boundary = find_boundary(*rows(), rule=rule, **dict(choice))
+    known = {"old_threshold": 0.0, **NAMES, **known}
+    return collect_facts(*rows(), boundary=boundary, test=test, details=details, **known)
+
+
 @cache
 def facts():
-    return collect_facts(
-        *rows(),
-        test=rows(800, 90, seed=1),
-        **NAMES,
-        old_threshold=0.0,
-        model="Logistic regression",
-        interval=(-1.2, -0.4),
-    )
+    return report_on(model="Logistic regression", interval=(-1.2, -0.4))
+
+
+def finding(known, key):
+    """Return a strong or weak point by its key, None if it is not among them."""
+    return next((f for f in known["diagnosis"]["findings"] if f["key"] == key), None)
+
+
+def with_costs(seed):
+    return RowDetails(row_cost=amounts(890, seed))

@@ -89,11 +89,3 @@ class Judged:
         """Return how many cells of a column are missing, as a page prints it."""
         count = int(np.isin(self.column(name)[self.known], GAPS).sum())
         return f"{count:,} of {int(self.known.sum()):,}" if count else ""
-
-    def group(self, name, level):
-        """Return rows, positives, and hits, false alarms and alarms among those of a level."""
-        here = self.column(name)[self.known][self.test] == level
-        flagged = self.second.s > self.second.threshold
-        is_positive = self.second.y == 1
-        hits = int(np.sum(is_positive & here & flagged))
-        return int(here.sum()), int(np.sum(is_positive & here)), hits, int(np.sum(flagged & here))

@@ -9,7 +9,7 @@ from tests.report.test_classes import ill
 from tests.stories.test_truth import STORIES, pages  # noqa: F401
 
 LONG = "patients of the outpatient department for internal medicine"
-PAGES = (*STORIES, "classes", "long names")
+PAGES = (*STORIES, "leaking", "classes", "long names")
 
 # Boxes of text lines that are seen, in page coordinates, and what is wrong with them.
 FAULTS = """

@@ -1,4 +1,4 @@
-"""Ten tables on which advice could go wrong: facts, figures and contradictions of each page."""
+"""Ten pages on which advice could go wrong: facts, figures and contradictions of each."""
 
 import html
 import re
@@ -15,7 +15,6 @@ from boundshift.report import Report
 from tests.stories.truth import Second, contradictions, make_stories, unexplained
 
 STORIES = {story.name: story for story in make_stories()}
-SCORED = [name for name in STORIES if name != "leaking"]
 ADVICE = {
     "reversed": "reverse",
     "noise": "chance",
@@ -68,7 +67,7 @@ def pages(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("boundshift._app.scores._RESAMPLES", 5)
         patch.setattr(boundshift.report, "collect_facts", gather)
-        for name in SCORED:
+        for name in STORIES:
             story = STORIES[name]
             page = folder / f"{name}.html"
             write_scores(folder / "choose.csv", story.choose)
@@ -77,16 +76,8 @@ def pages(tmp_path_factory):
             shown = command("report", folder / "choose.csv", *options)
             made[name] = gathered[-1], page.read_text(encoding="utf-8"), shown
         claims(2000).to_csv(folder / "claims.csv", index=False)
-        shown = command(
-            "fit",
-            "--model",
-            "logistic",
-            folder / "claims.csv",
-            "--target",
-            "claim",
-            "--out",
-            folder / "car",
-        )
+        asked = ["--model", "logistic", "--target", "claim", "--out", folder / "car"]
+        shown = command("fit", folder / "claims.csv", *asked)
         page = (folder / "car" / "report.html").read_text(encoding="utf-8")
         made["leaking"] = gathered[-1], page, shown
     return made
@@ -105,7 +96,7 @@ def claims(n):
 def second(pages):
     """Return what a second program makes of each table."""
     made = {}
-    for name in SCORED:
+    for name in STORIES:
         story = STORIES[name]
         y, s = story.judge[:2]
         known = {"own": story.own, "cluster": story.cluster, "floors": story.floors,
@@ -116,7 +107,7 @@ def second(pages):
     return made
 
 
-@pytest.mark.parametrize("name", SCORED)
+@pytest.mark.parametrize("name", STORIES)
 def test_a_second_program_comes_to_the_same_judgement(pages, second, name):
     judged = pages[name][0]["judgement"]
     mine = second[name]
@@ -130,7 +121,7 @@ def test_a_second_program_comes_to_the_same_judgement(pages, second, name):
     useful = judged["usefulness"]
     assert useful["proof"] == mine.proof
     assert abs(useful["value"]) == pytest.approx(abs(mine.value(mine.threshold)))
-    assert abs(useful["without_model"]) == pytest.approx(abs(mine.without_model))
+    assert abs(useful["baseline"]["value"]) == pytest.approx(abs(mine.without_model))
     assert useful["sum_of_bounds"] == pytest.approx(sum(mine.joint_bounds))
     for place, errors in enumerate((judged["flagged"], judged["missed"])):
         assert errors["share"] == pytest.approx(mine.averages(mine.threshold)[place])
@@ -141,7 +132,7 @@ def test_a_second_program_comes_to_the_same_judgement(pages, second, name):
         assert useful["gain"] == pytest.approx(mine.gain, abs=0.2 * width + 1e-9)
 
 
-@pytest.mark.parametrize("name", SCORED)
+@pytest.mark.parametrize("name", STORIES)
 def test_every_figure_of_every_statement_is_recomputed(pages, second, name):
     facts, _, shown = pages[name]
     assert unexplained(facts, second[name]) == {}
@@ -149,7 +140,7 @@ def test_every_figure_of_every_statement_is_recomputed(pages, second, name):
         assert statement in shown
 
 
-@pytest.mark.parametrize("name", STORIES)
+@pytest.mark.parametrize("name", [*STORIES, "leaking"])
 def test_no_two_statements_contradict_each_other(pages, name):
     facts, page, _ = pages[name]
     assert contradictions(facts) == []
@@ -176,15 +167,6 @@ def test_an_unknown_own_threshold_is_compared_with_nothing(pages, name):
         assert "model's own" not in text
     assert facts["comparison"]["lead"] is None
     assert len(facts["comparison"]["rows"]) == 1
-
-
-def test_headlines_of_noise_weak_and_good_models_differ(pages):
-    starts = {pages[name][0]["diagnosis"]["next"].split(".")[0] for name in ADVICE}
-    assert len(starts) >= 6
-    assert (
-        pages["noise"][0]["diagnosis"]["next"].split(".")[0]
-        not in (pages["weak"][0]["diagnosis"]["next"])
-    )
 
 
 def test_rows_and_averages_over_patients_are_both_shown(pages, second):

@@ -5,7 +5,9 @@ and no library: its pictures are drawn as SVG when it is made, and a short scrip
 threshold.
 """
 
+from boundshift.report._classifier import report_classifier
 from boundshift.report._evidence import ColumnUse, Doubt, RowDetails
-from boundshift.report._page import Report, collect_facts, report_classifier
+from boundshift.report._facts import collect_facts
+from boundshift.report._page import Report
 
 __all__ = ["ColumnUse", "Doubt", "Report", "RowDetails", "collect_facts", "report_classifier"]

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 MOST_LEVELS = 12
 """Columns with more values than this are not shown as groups."""
-_FEW = 500  # larger cells are resampled by the normal approximation of their sum
 _CLUSTERED = "Rows of one cluster are alike, and bounds from counts of rows ignore that"
 
 JudgedOn = Literal["test", "deciding", "seen"]
@@ -165,14 +164,20 @@ class PairedRows:
 
         With `other` decisions on the same rows it is that of the difference, ours minus theirs.
 
-        It is a Poisson bootstrap. Rows of one class with the same two decisions are a cell, cells
-        are independent, and the sum of a large cell is drawn from a normal distribution.
+        It is a Poisson bootstrap: each row is drawn a Poisson number of times. Rows of one class
+        with the same two decisions are a cell, whose sum of costs is drawn as that of Kish's
+        effective number of equal costs; without costs this is exact.
         """
         random = np.random.default_rng(0)
         theirs = self.flagged if other is None else other
         cell = 4 * self.is_positive + 2 * self.flagged + theirs
-        drawn = [_draw(self.costs[cell == k], random, n_draws) for k in range(8)]
-        sums = np.reshape(drawn, (2, 2, 2, n_draws))  # by class, our decision, and theirs
+        mean = np.bincount(cell, self.costs, 8)
+        variance = np.bincount(cell, self.costs**2, 8)
+        some = mean > 0  # the sum of an empty cell is 0
+        n_effective = np.divide(mean**2, variance, out=np.zeros(8), where=some)
+        unit = np.divide(variance, mean, out=np.zeros(8), where=some)
+        drawn = unit * random.poisson(n_effective, (n_draws, 8))
+        sums = drawn.T.reshape(2, 2, 2, n_draws)  # by class, our decision, and theirs
         negative, positive = sums.sum(axis=(1, 2))
         if self.cost is not None:  # an error rate is then the mean cost of a row
             negative, positive = np.bincount(self.is_positive, minlength=2)
@@ -184,16 +189,9 @@ class PairedRows:
             values = measure(our_alarms / negative, our_misses / positive)
             if other is not None:
                 values = values - measure(their_alarms / negative, their_misses / positive)
-        tail = 50 * (1 - confidence)
-        low, high = np.nanpercentile(values, [tail, 100 - tail])
+        tail = (1 - confidence) / 2
+        low, high = np.nanquantile(values, [tail, 1 - tail])
         return float(low), float(high)
-
-
-def _draw(cell: FloatArray, random: np.random.Generator, n_draws: int) -> FloatArray:
-    if len(cell) <= _FEW:
-        return np.asarray(random.poisson(1.0, (n_draws, len(cell))) @ cell, dtype=np.float64)
-    spread = float(np.sqrt(np.sum(cell**2)))
-    return np.maximum(random.normal(float(cell.sum()), spread, n_draws), 0.0)
 
 
 @dataclass(frozen=True, eq=False)

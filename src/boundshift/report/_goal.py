@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import binom
@@ -19,9 +20,10 @@ from boundshift.rules._floors import Rate, missed_by, reached_rates
 
 PER = 1000
 """Decisions whose cost is reported."""
+OF_CLASS = ("specificity", "recall")
+"""Rates of the rows of one class."""
 _DRAWS = 2000
 _FEW_DRAWS = 200
-_OF_CLASS = ("specificity", "recall")
 
 
 class State(StrEnum):
@@ -93,8 +95,7 @@ def cost_text(value: float) -> str:
     return number(value, ",.0f" if 1000 <= abs(value) < 1e12 else ".4g")
 
 
-@dataclass(frozen=True)
-class Budget:
+class Budget(NamedTuple):
     """How many rows a cap allows, and how many are flagged."""
 
     flagged: int
@@ -112,7 +113,6 @@ class Floor:
     shown: float | None
     state: State
     is_guaranteed: bool = False  # by the choice itself, and not shown by these rows alone
-    is_averaged: bool = False  # over clusters
     budget: Budget | None = None  # of a cap that can be counted
 
     @property
@@ -195,7 +195,7 @@ def _judge_floors(rule: Floors, evidence: Evidence) -> list[Floor]:
     guaranteed = {guarantee.rate for guarantee in guarantees}
     if evidence.is_clustered:  # a bet on clusters follows from no counts
         claimed = evidence.certify_clusters(evidence.boundary.threshold, confidence)
-        reached |= {name: 1 - claimed.errors[i] for i, name in enumerate(_OF_CLASS)}
+        reached |= {name: 1 - claimed.errors[i] for i, name in enumerate(OF_CLASS)}
     else:
         claimed = evidence.by_row.at(confidence)
     shown = _shown_rates(claimed, evidence)
@@ -205,8 +205,6 @@ def _judge_floors(rule: Floors, evidence: Evidence) -> list[Floor]:
         floor = judge_floor(name, asked, reached[name], bound)
         if name == "flagged":
             floor = _count_budget(floor, evidence)
-        elif evidence.is_clustered and name in _OF_CLASS:
-            floor = replace(floor, is_averaged=True)
         if name in guaranteed and _is_guaranteed(evidence) and floor.state != State.MET:
             floor = replace(floor, is_guaranteed=True, state=State.MET)
         floors.append(floor)
@@ -217,7 +215,7 @@ def _shown_rates(claimed: Certificate, evidence: Evidence) -> dict[str, float]:
     """Return the bounds that are certified, by the name of the rate."""
     if not evidence.certificate.certified:
         return {}
-    shown = {name: 1 - claimed.error_bounds[i] for i, name in enumerate(_OF_CLASS)}
+    shown = {name: 1 - claimed.error_bounds[i] for i, name in enumerate(OF_CLASS)}
     if evidence.is_clustered:
         return shown
     is_fixed = claimed.method == "clopper-pearson"

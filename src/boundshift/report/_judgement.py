@@ -18,7 +18,7 @@ from boundshift._typing import BoolArray, FloatArray
 from boundshift._view import error_band, least_balanced_error
 from boundshift.exceptions import InvalidInputError
 from boundshift.report._evidence import Evidence
-from boundshift.report._goal import Aim, Floor, Goal, State, judge_goal, keeps, rates_at
+from boundshift.report._goal import OF_CLASS, Aim, Floor, Goal, State, judge_goal, keeps, rates_at
 
 # Least mean of both error rates, over all thresholds. The limits describe the scores; they do not
 # decide whether to use them.
@@ -121,6 +121,15 @@ class Proof(StrEnum):
 
 
 @dataclass(frozen=True)
+class Baseline:
+    """The best decision without a model, among those that keep the floors."""
+
+    policy: Policy
+    share: float  # flagged
+    value: float
+
+
+@dataclass(frozen=True)
 class Usefulness:
     """A decision compared with the best one that needs no model, by the goal.
 
@@ -129,54 +138,47 @@ class Usefulness:
     """
 
     value: float
-    without_model: float | None  # None if no decision without a model keeps the floors
-    policy: Policy
-    flagged_without_model: float
+    baseline: Baseline | None  # None if no decision without a model keeps the floors
     gain: tuple[float, float] | None  # greater is better; None for clusters
     sum_of_bounds: float
-    is_better_than_chance: bool
     proof: Proof
+
+    @property
+    def policy(self) -> Policy:
+        """The decision without a model to compare with."""
+        return Policy.AT_RANDOM if self.baseline is None else self.baseline.policy
 
 
 def judge_usefulness(evidence: Evidence) -> Usefulness:
     """Compare the decisions with those that need no model."""
     aim = Aim(evidence)
-    rows = evidence.rows
-    value = aim.at(rows.errors())
+    value = aim.at(evidence.rows.errors())
     baseline = _decide_without_model(aim, evidence)
+    is_gain = baseline is None or aim.is_better(value, baseline.value)
     gain = None
     if baseline is not None and not evidence.is_clustered:
         gain = _gain_interval(aim, baseline, evidence)
+        is_gain = gain[0] > 0
     total = sum(evidence.joint_bounds)
-    is_better = evidence.certificate.status != "nominal" and total < 1
-    return Usefulness(
-        value=value,
-        without_model=None if baseline is None else baseline.value,
-        policy=Policy.AT_RANDOM if baseline is None else baseline.policy,
-        flagged_without_model=0.0 if baseline is None else baseline.share,
-        gain=gain,
-        sum_of_bounds=total,
-        is_better_than_chance=is_better,
-        proof=_judge_proof(aim, value, baseline, gain, is_better, evidence),
-    )
+    proof = Proof.SHOWN if evidence.certificate.certified else Proof.FOLDS
+    if evidence.certificate.status == "nominal":
+        proof = Proof.NOTHING
+    elif gain is not None and gain[1] < 0:
+        proof = Proof.WORSE
+    elif total >= 1 or not is_gain:
+        proof = Proof.NOT_SHOWN
+    return Usefulness(value, baseline, gain, total, proof)
 
 
-@dataclass(frozen=True)
-class _Baseline:
-    share: float  # flagged
-    value: float
-    policy: Policy
-
-
-def _decide_without_model(aim: Aim, evidence: Evidence) -> _Baseline | None:
+def _decide_without_model(aim: Aim, evidence: Evidence) -> Baseline | None:
     """Return the best share of rows to flag at random, among those that keep the floors."""
     rows = evidence.rows
     if rows.cost is not None:  # the cost is linear in the share flagged
         everyone = aim.at(rows.errors(np.ones_like(rows.flagged)))
         nobody = aim.at(rows.errors(np.zeros_like(rows.flagged)))
         if everyone < nobody:
-            return _Baseline(1.0, everyone, Policy.EVERYONE)
-        return _Baseline(0.0, nobody, Policy.NOBODY)
+            return Baseline(Policy.EVERYONE, 1.0, everyone)
+        return Baseline(Policy.NOBODY, 0.0, nobody)
     asked = {} if aim.floors is None else dict(aim.floors.asked)
     if "flagged" in asked:  # as many as the model flags
         asked["flagged"] = max(asked["flagged"], rates_at(rows.errors(), aim.prevalence)["flagged"])
@@ -191,7 +193,7 @@ def _decide_without_model(aim: Aim, evidence: Evidence) -> _Baseline | None:
     policy = Policy.AT_RANDOM
     if np.ptp(values) > 1e-12 and share in (0.0, 1.0):
         policy = Policy.EVERYONE if share else Policy.NOBODY
-    return _Baseline(share, float(values[best]), policy)
+    return Baseline(policy, share, float(values[best]))
 
 
 def _allows(asked: dict[str, float], share: float, prevalence: float) -> bool:
@@ -199,7 +201,7 @@ def _allows(asked: dict[str, float], share: float, prevalence: float) -> bool:
     return all(keeps(name, limit, rates[name]) for name, limit in asked.items())
 
 
-def _gain_interval(aim: Aim, baseline: _Baseline, evidence: Evidence) -> tuple[float, float]:
+def _gain_interval(aim: Aim, baseline: Baseline, evidence: Evidence) -> tuple[float, float]:
     rows = evidence.rows
     sign = 1 if aim.is_maximised else -1
     if rows.cost is None:
@@ -210,26 +212,6 @@ def _gain_interval(aim: Aim, baseline: _Baseline, evidence: Evidence) -> tuple[f
         ends = rows.interval(aim.of, evidence.confidence, aim.n_draws, flagged)
         gains = [sign * end for end in ends]
     return min(gains), max(gains)
-
-
-def _judge_proof(
-    aim: Aim,
-    value: float,
-    baseline: _Baseline | None,
-    gain: tuple[float, float] | None,
-    is_better_than_chance: bool,
-    evidence: Evidence,
-) -> Proof:
-    if evidence.certificate.status == "nominal":
-        return Proof.NOTHING
-    if gain is not None and gain[1] < 0:
-        return Proof.WORSE
-    is_gain = baseline is None or aim.is_better(value, baseline.value)
-    if gain is not None:
-        is_gain = gain[0] > 0
-    if not (is_better_than_chance and is_gain):
-        return Proof.NOT_SHOWN
-    return Proof.SHOWN if evidence.certificate.certified else Proof.FOLDS
 
 
 # --- The verdict ----------------------------------------------------------------------------------
@@ -311,7 +293,6 @@ class RowCount:
     n: int
     least_bound: float  # without a single error
     needed: int  # in a test, for a bound of 5% without an error
-    chose_threshold: bool  # whether the bound pays for the choice on these rows
     unproved: Floor | None = None  # reached here, and not shown
     needed_for_floor: int | None = None  # of its class; None if no number is known
 
@@ -349,31 +330,18 @@ def count_rows(
         n=counts[place],
         least_bound=certificate.lowest_bounds[place],
         needed=needed,
-        chose_threshold=certificate.method == "uniform",
         unproved=unproved,
         needed_for_floor=more,
     )
 
 
-@dataclass(frozen=True)
-class Shift:
-    """Where the threshold would have fallen with other rows of the same kind."""
-
-    low: float
-    high: float
-    own_threshold: float | None
-    is_uncertain: bool  # whether the model's own threshold lies inside
-
-
-def judge_shift(evidence: Evidence) -> Shift | None:
-    """Compare the interval of the threshold with the model's own threshold."""
-    if evidence.interval is None:
-        return None
-    low, high = evidence.interval
+def is_shift_uncertain(evidence: Evidence) -> bool:
+    """Return whether the model's own threshold lies where ours may fall with other rows."""
     own = evidence.own_threshold
-    is_moved = own is not None and evidence.boundary.threshold != own
-    is_inside = own is not None and low <= own <= high
-    return Shift(low, high, own, is_moved and is_inside)
+    if evidence.interval is None or own is None or own == evidence.boundary.threshold:
+        return False
+    low, high = evidence.interval
+    return low <= own <= high
 
 
 @dataclass(frozen=True)
@@ -431,17 +399,10 @@ class Diagnosis:
     separation: Separation
     usefulness: Usefulness
     rows: RowCount
-    shift: Shift | None
+    is_shift_uncertain: bool
     calibration: Calibration | None
     doubts: tuple[Status, ...]  # about the choice of the threshold
     better_method: str | None
-
-    @property
-    def asks_for_rows(self) -> bool:
-        """Whether some finding asks for more rows."""
-        is_open = self.usefulness.proof in (Proof.NOT_SHOWN, Proof.FOLDS, Proof.NOTHING)
-        is_uncertain = self.shift is not None and self.shift.is_uncertain
-        return is_open or is_uncertain or self.rows.unproved is not None
 
 
 def diagnose(evidence: Evidence, better_method: str | None = None) -> Diagnosis:
@@ -450,7 +411,7 @@ def diagnose(evidence: Evidence, better_method: str | None = None) -> Diagnosis:
     separation = judge_separation(evidence)
     usefulness = judge_usefulness(evidence)
     floors = [] if goal is None else goal.floors
-    of_class = () if evidence.is_clustered else ("specificity", "recall")
+    of_class = () if evidence.is_clustered else OF_CLASS
     doubts = _doubts_of(evidence.boundary, separation)
     rows = count_rows(evidence.certificate, floors, of_class)
     advice = _advise(goal, separation, usefulness, rows, doubts, better_method)
@@ -460,7 +421,7 @@ def diagnose(evidence: Evidence, better_method: str | None = None) -> Diagnosis:
         separation=separation,
         usefulness=usefulness,
         rows=rows,
-        shift=judge_shift(evidence),
+        is_shift_uncertain=is_shift_uncertain(evidence),
         calibration=judge_calibration(evidence),
         doubts=doubts,
         better_method=better_method,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,7 +17,6 @@ from boundshift.curves._uniform import uniform_bound
 from boundshift.exceptions import InvalidInputError
 from boundshift.report._evidence import MOST_LEVELS, Evidence
 from boundshift.report._goal import Aim, keeps_floors
-from boundshift.rules import GMean, Sum
 
 _N_STOPS = 1001
 _N_BINS = 60
@@ -193,13 +193,12 @@ def _with_cost(method: Facts, aim: Aim, evidence: Evidence) -> Facts:
 class Lead:
     """How far ours is from the best of other methods, by the goal, on the same rows."""
 
-    is_common_goal: bool  # one that others without a goal may have had, too
     n_others: int
     n_keeping: int  # of the others, those that keep all floors
     ours_keeps: bool
     best: str | None = None
-    ours: float | None = None
-    theirs: float | None = None
+    ours: float = math.nan
+    theirs: float = math.nan
     more_found: int = 0
     more_flagged: int = 0
     interval: tuple[float, float] | None = None  # of ours minus theirs; None for clusters
@@ -217,7 +216,6 @@ def find_lead(decided: Mapping[str, BoolArray], evidence: Evidence) -> Lead:
         if keeps_floors(aim, errors):
             values[name] = aim.at(errors)
     lead = Lead(
-        is_common_goal=isinstance(evidence.boundary.rule, GMean | Sum),
         n_others=len(decided),
         n_keeping=len(values),
         ours_keeps=keeps_floors(aim, rows.errors()),

@@ -1,15 +1,19 @@
-"""All sentences of a report on two classes. Nothing here decides: it words judgements."""
+"""All sentences of a report on two classes. Nothing here decides: it words judgements.
+
+First the three points at the top, then the goal, strong and weak points, and the rest.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import ceil, floor, log10
+from typing import Literal
 
-import numpy as np
-
+from boundshift._guarantees.certificate import Certificate
 from boundshift._guarantees.zone import Zone
-from boundshift._typing import Facts
+from boundshift._typing import BoolArray, Facts
 from boundshift._words import (
     METRIC_MEANINGS,
     METRIC_TITLES,
@@ -25,37 +29,44 @@ from boundshift._words import (
     sure,
 )
 from boundshift.report._evidence import Evidence
-from boundshift.report._goal import Aim, Floor, Goal, Reached, State
+from boundshift.report._goal import OF_CLASS, Aim, Floor, Goal, Reached, State
 from boundshift.report._judgement import (
+    Advice,
     Alarms,
+    Calibration,
     ClassErrors,
     Diagnosis,
     Policy,
+    Proof,
+    Ranking,
+    RowCount,
+    Separation,
+    Strength,
     Usefulness,
     Verdict,
 )
 from boundshift.report._panels import Lead
-from boundshift.rules import Cost
+from boundshift.rules import Cost, GMean
 
 WHERE = {
     "test": "the test rows",
     "deciding": "the rows that chose the threshold",
     "seen": "these rows",
 }
-OWN = "the model's own threshold"
-_VERBS = ("flags", "misses")  # what is wrong with rows of each class
-POLICIES = {
+_OWN = "the model's own threshold"
+_POLICIES = {
     Policy.NOBODY: "flagging nobody",
     Policy.EVERYONE: "flagging everyone",
     Policy.AT_RANDOM: "flagging at random",
 }
+_BETTER_MODEL = "A better model would help: try other features, or look for wrong labels."
+GIVEN_AWAY = (
+    "Often a column gives the answer away that is known only afterwards, or the same cases occur "
+    "in training and test."
+)
 
 
-def say(
-    bullets: Sequence[Sequence[Sentence]],
-    status: str,
-    note: str,
-) -> Facts:
+def say(bullets: Sequence[Sequence[Sentence]], status: str, note: str) -> Facts:
     """Return a verdict as bullets of parts, as a page shows it."""
     sentences = [join(parts) for parts in bullets]
     return {
@@ -70,6 +81,12 @@ def say(
 def join(parts: Sequence[Sentence]) -> str:
     """Return parts as one text."""
     return " ".join(part.text for part in parts)
+
+
+def say_claimed(text: str, bound: float, confidence: float) -> list[Sentence]:
+    """Return what is seen, and the bound that is certified."""
+    limit = claim(f"at most {at_most(bound)}", confidence)
+    return [Sentence(f"{text},"), Sentence(f"{limit}.", "certified")]
 
 
 def explain_metrics(metrics: Iterable[str], names: Names) -> list[tuple[str, str]]:
@@ -97,26 +114,136 @@ def lower(title: str) -> str:
     return f"{title[:1].lower()}{title[1:]}"
 
 
-def class_names(evidence: Evidence) -> tuple[str, str]:
-    """Return what the rows of each class are called, of the negative class first."""
+def _class_names(evidence: Evidence) -> tuple[str, str]:
     return evidence.names.negatives, evidence.names.positives
 
 
-def where_of(evidence: Evidence) -> str:
-    """Return on which rows figures were counted."""
+def _where(evidence: Evidence) -> str:
     return f"on {WHERE[evidence.judged_on]}"
+
+
+def _on_deciding_rows(message: str, evidence: Evidence) -> str:
+    """Return a message of the search, which concerns the rows that chose the threshold."""
+    if evidence.judged_on == "deciding":
+        return message
+    return f"On the rows that chose the threshold: {lower(message)}"
+
+
+def _resampled(evidence: Evidence) -> str:
+    return f"({100 * evidence.confidence:.6g}%, by resampling)"
+
+
+# --- What is missed and flagged -------------------------------------------------------------------
+
+
+def verdict_facts(verdict: Verdict, evidence: Evidence) -> Facts:
+    """Return what changes for both classes, in natural frequencies."""
+    errors = [
+        *_say_errors(1, ("misses", "missed"), verdict.missed, evidence),
+        *_say_errors(0, ("flags", "flagged"), verdict.flagged, evidence),
+    ]
+    alarms = Sentence(_alarms_text(verdict.alarms, verdict.alarms_before, evidence))
+    return {
+        "flagged": verdict.alarms.flagged,
+        "precision": verdict.alarms.precision,
+        **say([errors, [alarms]], evidence.certificate.status, _note(evidence)),
+    }
+
+
+def _say_errors(
+    place: int, verbs: tuple[str, str], errors: ClassErrors, evidence: Evidence
+) -> list[Sentence]:
+    """Return how many rows of a class are decided wrongly, its bound, and how many were before."""
+    name = _class_names(evidence)[place]
+    if evidence.is_clustered:
+        n_clusters = (evidence.certificate.n_clusters or (0, 0))[place]
+        text = (
+            f"Averaged over {n_clusters:,} clusters of {name}, the new threshold {verbs[0]} "
+            f"{percent(errors.share)} (counted by row: {percent(errors.wrong / errors.n)})"
+        )
+        before = "" if errors.before is None else percent(errors.before)
+    else:
+        base = _choose_base([errors.share, errors.before or 0.0])
+        text = f"Out of {base:,} {name}, the new threshold {verbs[0]} {_about(errors, base)}"
+        before = "" if errors.before is None else f"{round(base * errors.before):,}"
+    parts = [Sentence(f"{text}.")]
+    if errors.bound is not None:
+        parts = say_claimed(text, errors.bound, evidence.confidence)
+    if before:
+        parts.append(Sentence(f"{capitalise(_OWN)} {verbs[1]} {before}."))
+    return parts
+
+
+def _about(errors: ClassErrors, base: int) -> str:
+    return f"about {round(base * errors.share):,}" if errors.share else "none"
+
+
+def _choose_base(shares: Sequence[float]) -> int:
+    """Return the denominator of a count: 100, or more if a share would vanish."""
+    smallest = min((abs(share) for share in shares if share), default=1.0)
+    return next((base for base in (100, 1000, 10_000) if smallest * base >= 0.95), 100_000)
+
+
+def _alarms_text(now: Alarms, before: Alarms | None, evidence: Evidence) -> str:
+    """Return how many alarms are right, out of a thousand rows, or of more if hits would vanish."""
+    names = evidence.names
+    base = max(1000, _choose_base([evidence.prevalence, now.hits]))
+    alarms = round(base * now.flagged)
+    right = min(alarms, round(base * now.hits))
+    text = (
+        f"Out of {base:,} {names.cases}, among them {round(base * evidence.prevalence):,} "
+        f"{names.positives}, the new threshold flags {f'{alarms:,}' if now.flagged else 'none'}"
+    )
+    if evidence.is_clustered:
+        text = f"Counted by row, {lower(text)}"
+    if now.precision is not None:
+        text += (
+            f": {right:,} rightly and {alarms - right:,} wrongly, so {percent(now.precision)} of "
+            "the alarms are right (precision)"
+        )
+    if before is None:
+        return f"{text}."
+    if before.precision is None:
+        return f"{text}. {capitalise(_OWN)} flagged none."
+    return (
+        f"{text}. {capitalise(_OWN)} flagged {round(base * before.flagged):,}, of which "
+        f"{percent(before.precision)} were right."
+    )
+
+
+def _note(evidence: Evidence) -> str:
+    """Return which rows the verdict rests on."""
+    status = evidence.certificate.status
+    n = f"{sum(evidence.by_row.n_samples):,}"
+    if status == "nominal":
+        return f"Nothing here is certified. {sentence(evidence.by_row.reason)}"
+    if evidence.is_tested:
+        among = f" in {evidence.n_clusters:,} clusters" if evidence.is_clustered else ""
+        return (
+            f"Measured on {n} test rows{among}. The “at most” is valid only if they were used "
+            "neither for training nor for choosing the threshold. The other numbers are estimates."
+        )
+    worth = (
+        "The “at most” allows for that choice, if they were not used for training. The other "
+        "numbers are optimistic."
+    )
+    if status == "cross-fitted":
+        worth = (
+            "Each was scored by a model fitted without it. The deployed model is another one, of "
+            "which nothing is certified. Keep rows apart for a test."
+        )
+    return f"Measured on the {n} rows that chose the threshold. {worth}"
 
 
 # --- The goal -------------------------------------------------------------------------------------
 
 
-def goal_facts(evidence: Evidence, diagnosis: Diagnosis) -> Facts | None:
+def goal_facts(evidence: Evidence, goal: Goal | None) -> Facts | None:
     """Return the goal with its sentences, None without one."""
-    goal = diagnosis.goal
     if goal is None:
         return None
     aim = Aim(evidence)
-    wishes = [floor_wish(floor, evidence.names) for floor in goal.floors]
+    wishes = [_floor_wish(item, evidence.names) for item in goal.floors]
     if goal.is_asked:
         wishes.append(f"then {_wish(aim, evidence)}" if goal.floors else _wish(aim, evidence))
     parts = [Sentence(f"Goal: {join_words(wishes)}.")]
@@ -131,10 +258,17 @@ def goal_facts(evidence: Evidence, diagnosis: Diagnosis) -> Facts | None:
     if goal.is_asked:
         parts += _say_aim(aim, goal.aim, evidence)
     if goal.is_unmet:
-        parts.append(Sentence(on_deciding_rows(evidence.boundary.message, evidence)))
+        parts.append(Sentence(_on_deciding_rows(evidence.boundary.message, evidence)))
+    word = {
+        State.BETTER: f"Better than at {_OWN}",
+        State.WORSE: f"Worse than at {_OWN}",
+        State.UNSURE: f"Not shown to differ from {_OWN}",
+    }.get(goal.state, "")
+    if goal.floors:
+        word = next(floor_word(item) for item in goal.floors if item.state == goal.state)
     return {
         "state": goal.state,
-        "word": _goal_word(goal),
+        "word": word,
         "sentence": join(parts),
         "parts": parts,
         "floors": goal.floors,
@@ -142,15 +276,7 @@ def goal_facts(evidence: Evidence, diagnosis: Diagnosis) -> Facts | None:
     }
 
 
-def on_deciding_rows(message: str, evidence: Evidence) -> str:
-    """Return a message of the search, which speaks of the rows that chose the threshold."""
-    if evidence.judged_on == "deciding":
-        return message
-    return f"On the rows that chose the threshold: {lower(message)}"
-
-
-def floor_wish(item: Floor, names: Names) -> str:
-    """Return what a floor asks for."""
+def _floor_wish(item: Floor, names: Names) -> str:
     share = f"{100 * item.asked:.6g}%"
     capacity = f"{100 * item.asked:.4g}%"
     return {
@@ -183,29 +309,15 @@ def floor_word(item: Floor) -> str:
     return {State.MISSED: "Missed", State.REACHED: "Not proved", State.MET: "Met"}[item.state]
 
 
-def _goal_word(goal: Goal) -> str:
-    """Return in a few words how far the goal is reached; none if nothing is to compare with."""
-    if goal.floors:
-        return next(floor_word(item) for item in goal.floors if item.state == goal.state)
-    return {
-        State.BETTER: f"Better than at {OWN}",
-        State.WORSE: f"Worse than at {OWN}",
-        State.UNSURE: f"Not shown to differ from {OWN}",
-    }.get(goal.state, "")
-
-
 def _floor_place(item: Floor, evidence: Evidence) -> str:
     """Return on which rows a floor was counted, and how."""
-    place = where_of(evidence)
-    if item.is_averaged:
+    place = _where(evidence)
+    if evidence.is_clustered and item.name in OF_CLASS:
         return f"{place}, averaged over clusters"
-    if item.budget is not None:
-        counted = item.budget
-        place = (
-            f"{place}, {counted.flagged:,} of {counted.n_rows:,} where {counted.allowed:,} were "
-            "asked for"
-        )
-    return place
+    if item.budget is None:
+        return place
+    flagged, allowed, n_rows = item.budget
+    return f"{place}, {flagged:,} of {n_rows:,} where {allowed:,} were asked for"
 
 
 def say_floor(
@@ -231,12 +343,12 @@ def say_floor(
 def _say_aim(aim: Aim, reached: Reached, evidence: Evidence) -> list[Sentence]:
     """Return what is reached, its bound, and how far it is from the model's own threshold."""
     now = aim.text(reached.now)
-    start = f"1,000 decisions cost {now}" if aim.is_cost else f"{capitalise(aim.title)}: {now}"
-    start = f"{start} {where_of(evidence)}"
-    if reached.before is not None:
-        before = aim.text(reached.before)
-        change = "as" if aim.text(reached.now) == before else f"instead of {before}"
-        start = f"{start} {change} at {OWN}"
+    before = None if reached.before is None else aim.text(reached.before)
+    start = f"{capitalise(aim.title)}: {now} {_where(evidence)}"
+    if aim.is_cost:
+        start = f"1,000 decisions cost {now} {_where(evidence)}"
+    if before is not None:
+        start = f"{start} {'as' if now == before else f'instead of {before}'} at {_OWN}"
     parts = [Sentence(f"{start}.")]
     if reached.shown is not None:
         given = ""
@@ -244,15 +356,18 @@ def _say_aim(aim: Aim, reached: Reached, evidence: Evidence) -> list[Sentence]:
             given = f", where {percent(aim.prevalence)} are {evidence.names.positives},"
         bound = claim(_bound_text(aim, reached.shown), evidence.confidence, given)
         parts = [Sentence(f"{start};"), Sentence(f"{bound}.", "certified")]
-    if reached.before is None or aim.text(reached.now) == aim.text(reached.before):
+    if before is None or now == before:
         return parts
     if reached.difference is None:
         parts.append(Sentence("Rows of one cluster are alike, so the difference may be chance."))
     elif evidence.is_tested:
         low, high = (aim.text(end) for end in reached.difference)
-        level = f"{100 * evidence.confidence:.6g}%, by resampling"
         chance = ", so it may be chance" if reached.state == State.UNSURE else ""
-        parts.append(Sentence(f"The difference lies between {low} and {high} ({level}){chance}."))
+        parts.append(
+            Sentence(
+                f"The difference lies between {low} and {high} {_resampled(evidence)}{chance}."
+            )
+        )
     return parts
 
 
@@ -266,191 +381,460 @@ def _bound_text(aim: Aim, shown: float) -> str:
     return f"at most {aim.text(ceil(shown / step - 1e-9) * step)}"
 
 
-def baseline_text(usefulness: Usefulness, aim: Aim) -> str:
-    """Return what is reached without a model."""
-    value = aim.text(usefulness.without_model or 0.0)
-    name = POLICIES[usefulness.policy]
+# --- What to do next ------------------------------------------------------------------------------
+
+Level = Literal["good", "caution", "bad"]
+
+LEVELS: Mapping[Advice, Level] = {
+    Advice.TEST: "bad",
+    Advice.NO_METHOD: "bad",
+    Advice.REVERSE: "bad",
+    Advice.CHANCE: "bad",
+    Advice.NO_MODEL: "bad",
+    Advice.NOT_SHOWN: "bad",
+    Advice.ADD_ROWS: "caution",
+    Advice.CHECK: "caution",
+    Advice.MISSED: "caution",
+    Advice.OWN_THRESHOLD: "caution",
+    Advice.OTHER_METHOD: "caution",
+    Advice.WEAK: "caution",
+    Advice.CARE: "caution",
+    Advice.USE: "good",
+}
+
+
+def _advice_text(diagnosis: Diagnosis, evidence: Evidence) -> str:
+    """Return what to do next, with its reason."""
+    match diagnosis.advice:
+        case Advice.TEST:
+            reason = "The model was trained on these rows"
+            remedy = "Score rows that the model has not seen; only they show what it is worth."
+            if evidence.doubt is not None:
+                reason = evidence.doubt.reason
+                remedy = evidence.doubt.remedy
+            return test_text(reason, remedy)
+        case Advice.NO_METHOD:
+            failed = next(status for status in diagnosis.doubts if not status.solved)
+            message = _on_deciding_rows(failed.message, evidence)
+            return f"Do not use it: no threshold was found. {message}"
+        case Advice.REVERSE:
+            return (
+                "Do not use it as it is: its scores are reversed. "
+                f"{_pairs_text(diagnosis.separation, evidence)} Check that the positive class is "
+                "the right one, and that labels mean the same in all files. If they do, negate "
+                "the scores."
+            )
+        case Advice.CHANCE:
+            return _chance_text(diagnosis.separation, evidence)
+        case Advice.NO_MODEL | Advice.NOT_SHOWN:
+            return _useless_text(diagnosis, evidence)
+        case Advice.CHECK:
+            return check_text(_perfect_text(diagnosis.separation))
+        case Advice.MISSED:
+            return _missed_floors_text(diagnosis.goal)
+        case Advice.OWN_THRESHOLD:
+            return f"Use {_OWN}: by the goal it does better."
+        case Advice.OTHER_METHOD:
+            better = diagnosis.better_method
+            return f"Use {better} instead: by the goal it does better on these rows."
+    return _use_text(diagnosis, evidence)
+
+
+def test_text(reason: str, remedy: str) -> str:
+    """Return the advice on rows that certify nothing."""
+    return f"Test it before you use it: nothing is certified here. {sentence(reason)} {remedy}"
+
+
+def check_text(reason: str) -> str:
+    """Return the advice on results that are too good."""
+    return f"Check these results before you use it: they are too good to be trusted. {reason}"
+
+
+def missed_text(remedy: str, reason: str = "the goal is missed") -> str:
+    """Return the advice on a goal that is missed."""
+    return f"Improve it, because {reason}. Train a better model, {remedy}, or ask for less."
+
+
+def _missed_floors_text(goal: Goal | None) -> str:
+    floors = [] if goal is None else goal.floors
+    missed = [
+        f"{METRIC_TITLES[item.name]} is {percent(item.reached)} where {100 * item.asked:.6g}% "
+        "were asked for"
+        for item in floors
+        if item.state == State.MISSED
+    ]
+    reason = f"the goal is missed: {join_words(missed)}"
+    return missed_text("choose the threshold on more rows", reason)
+
+
+def _chance_text(found: Separation, evidence: Evidence) -> str:
+    pairs = _pairs_text(found, evidence)
+    if found.is_near_chance:
+        return f"Do not use it: its scores are no better than chance. {pairs} {_BETTER_MODEL}"
+    return (
+        "Do not use it yet: these rows do not show that its scores are better than chance. "
+        f"{pairs} {_more_rows_text(evidence)}"
+    )
+
+
+def _more_rows_text(evidence: Evidence) -> str:
+    negative, positive = evidence.by_row.n_samples
+    return collect_text(_class_names(evidence)[positive <= negative])
+
+
+def collect_text(rarest: str) -> str:
+    """Return what to do if rows do not show enough."""
+    return f"Collect more rows, above all {rarest}, or train a better model."
+
+
+def _useless_text(diagnosis: Diagnosis, evidence: Evidence) -> str:
+    usefulness = diagnosis.usefulness
+    policy = _POLICIES[usefulness.policy]
+    baseline = usefulness.baseline
+    if baseline is not None and usefulness.value == baseline.value and Aim(evidence).is_cost:
+        return f"Do not use it: at these costs {policy} is cheapest, without any model."
+    gain = "" if baseline is None else f" {_gain_text(usefulness, evidence)}"
+    if diagnosis.advice == Advice.NO_MODEL:
+        return f"Do not use it: {policy} does better, without any model.{gain}"
+    text = f"Do not use it yet: these rows do not show that it is better than {policy}.{gain}"
+    goal = diagnosis.goal
+    if goal is not None and goal.floors and goal.state in (State.MET, State.REACHED):
+        text = f"{text} That the goal is reached shows little: {policy} reaches it, too."
+    return f"{text} {_more_rows_text(evidence)}"
+
+
+def _gain_text(usefulness: Usefulness, evidence: Evidence) -> str:
+    """Return what is reached by the goal, and what would be without a model."""
+    aim = Aim(evidence)
+    value = aim.text(usefulness.value)
+    where = _where(evidence)
+    if evidence.is_clustered:
+        where = f"{where}, counted by row"
+    start = f"{capitalise(aim.title)} is {value} {where}"
+    if isinstance(aim.rule, GMean):
+        start = f"{aim.title} ({METRIC_MEANINGS['g_mean']}) is {value} {where}"
+    elif aim.is_cost:
+        start = f"1,000 decisions cost {value} {where}"
+    baseline = usefulness.baseline
+    if baseline is None:
+        return f"{start}; no decision without a model keeps the goal."
+    name = _POLICIES[baseline.policy]
+    without_model = aim.text(baseline.value)
     if aim.is_cost:
-        return f"{name} would cost {value}"
-    if usefulness.policy == Policy.AT_RANDOM:
+        return f"{start}; {name} would cost {without_model}."
+    if baseline.policy == Policy.AT_RANDOM:
         name = "chance alone"
         if aim.is_capacity:
             name = "flagging as many at random"
         elif aim.floors is not None:
             name = "chance alone, with the goal kept,"
-    return f"{name} would reach {value}"
+    return f"{start}; {name} would reach {without_model}."
 
 
-# --- The verdict ----------------------------------------------------------------------------------
+def _perfect_text(separation: Separation) -> str:
+    errors = "At the best threshold no row is decided wrongly."
+    if separation.least_error > 0:
+        share = percent(separation.least_error)
+        errors = f"At the best threshold only {share} of either class are decided wrongly."
+    return f"{errors} {GIVEN_AWAY}"
 
 
-def verdict_facts(verdict: Verdict, evidence: Evidence) -> Facts:
-    """Return what changes for both classes, in natural frequencies."""
-    errors = [
-        *_say_errors(1, verdict.missed, evidence),
-        *_say_errors(0, verdict.flagged, evidence),
-    ]
-    alarms = _say_alarms(verdict, evidence)
+def _use_text(diagnosis: Diagnosis, evidence: Evidence) -> str:
+    """Return the advice to use a decision, with the reason, and where it stands with the goal."""
+    goal = _goal_text(diagnosis.goal)
+    reason = f"it is shown to be better than no model.{goal}"
+    if diagnosis.usefulness.proof == Proof.FOLDS:
+        reason = f"the models of the folds are shown to be better than no model.{goal}"
+    if diagnosis.advice == Advice.USE:
+        return f"Use it: {reason}"
+    if diagnosis.advice == Advice.WEAK:
+        weak = lower(_pairs_text(diagnosis.separation, evidence))
+        return (
+            f"Use it only if so weak a model is worth its errors: {weak} {capitalise(reason)} "
+            f"{_BETTER_MODEL}"
+        )
+    cautions = []
+    if diagnosis.separation.strength == Strength.FAIR:
+        cautions.append("the scores separate the classes only in part")
+    if diagnosis.usefulness.proof == Proof.FOLDS:
+        cautions.append("the deployed model itself was not tested")
+    if not diagnosis.rows.is_enough:
+        cautions.append(f"there are few {_class_names(evidence)[diagnosis.rows.place]}")
+    if diagnosis.doubts:
+        cautions.append("the threshold needs a second look, as said below")
+    better = "" if diagnosis.separation.strength == Strength.STRONG else f" {_BETTER_MODEL}"
+    return f"Use it with care: {join_words(cautions)}. {capitalise(reason)}{better}"
+
+
+def _goal_text(goal: Goal | None) -> str:
+    """Return where a decision stands with its goal, as a sentence that follows another."""
+    if goal is None:
+        return ""
+    if goal.state == State.REACHED and any(item.is_exceeded for item in goal.floors):
+        return " It flags more than was asked for, which may be chance."
     return {
-        "flagged": verdict.alarms.flagged,
-        "precision": verdict.alarms.precision,
-        **say([errors, alarms], evidence.certificate.status, _note(evidence)),
+        State.MET: " The goal is met.",
+        State.REACHED: " The goal is reached on these rows, but not proved.",
+        State.BETTER: f" By the goal it does better than {_OWN}.",
+        State.UNSURE: f" By the goal it is not shown to differ from {_OWN}.",
+    }.get(goal.state, "")
+
+
+def _pairs_text(found: Separation, evidence: Evidence) -> str:
+    """Return the area under the curve in words, with its interval."""
+    return (
+        f"It ranks {_pair_count(found)} of 100 pairs of one row of each class rightly "
+        f"{_auc_interval_text(found, evidence)}; chance ranks 50."
+    )
+
+
+def _auc_interval_text(found: Separation, evidence: Evidence) -> str:
+    low = floor(100 * found.low)
+    high = ceil(100 * found.high)
+    return f"({100 * evidence.confidence:.6g}% interval: {low} to {high})"
+
+
+def _pair_count(found: Separation) -> str:
+    """Return how many of 100 pairs are ranked rightly; only perfect scores rank all or none."""
+    count = round(100 * found.auc)
+    if count == 100 and found.auc < 1:
+        return "more than 99"
+    if count == 0 and found.auc > 0:
+        return "fewer than 1"
+    return str(count)
+
+
+# --- Strong and weak points -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One strong or weak point, and what to do about it."""
+
+    key: str
+    level: Level
+    title: str
+    text: str
+    advice: str = ""
+
+
+def diagnosis_facts(diagnosis: Diagnosis, evidence: Evidence) -> Facts:
+    """Return strong and weak points, and what to do next."""
+    findings = [
+        _separation_finding(diagnosis, evidence),
+        _proof_finding(diagnosis.usefulness, evidence),
+        _few_rows_finding(diagnosis.rows, evidence),
+        _shift_finding(evidence) if diagnosis.is_shift_uncertain else None,
+        _calibration_finding(diagnosis.calibration, evidence),
+        _doubt_finding(diagnosis, evidence),
+    ]
+    return {
+        "findings": keep_findings(findings, evidence.certificate),
+        "advice": diagnosis.advice,
+        "level": LEVELS[diagnosis.advice],
+        "next": _advice_text(diagnosis, evidence),
     }
 
 
-def _say_errors(place: int, errors: ClassErrors, evidence: Evidence) -> list[Sentence]:
-    """Return how many rows of a class are decided wrongly, and its bound, if one is certified."""
-    text = (_averaged_text if evidence.is_clustered else _counted_text)(place, errors, evidence)
-    parts = [Sentence(f"{text}.")]
-    if errors.bound is not None:  # only the bound of a rate, not of a count, is claimed
-        bound = claim(f"at most {at_most(errors.bound)}", evidence.confidence)
-        parts = [Sentence(f"{text},"), Sentence(f"{bound}.", "certified")]
-    if evidence.is_clustered:
-        share = percent(errors.wrong / errors.n)
-        parts.append(Sentence(f"Counted by row, it {_VERBS[place]} {share}."))
-    return parts
+def keep_findings(findings: Sequence[Finding | None], certificate: Certificate) -> list[Finding]:
+    """Leave out strong points where nothing is certified: rows that were seen flatter."""
+    is_open = certificate.status == "nominal"
+    known = [finding for finding in findings if finding is not None]
+    return [finding for finding in known if not (is_open and finding.level == "good")]
 
 
-def _averaged_text(place: int, errors: ClassErrors, evidence: Evidence) -> str:
-    n_clusters = (evidence.certificate.n_clusters or (0, 0))[place]
-    text = (
-        f"Averaged over {n_clusters:,} clusters of {class_names(evidence)[place]}, each counting "
-        f"once, the new threshold {_VERBS[place]} {percent(errors.share)}"
-    )
-    return text if errors.before is None else f"{text} ({OWN}: {percent(errors.before)})"
-
-
-def _counted_text(place: int, errors: ClassErrors, evidence: Evidence) -> str:
-    shares = [errors.share] if errors.before is None else [errors.share, errors.before]
-    base = _choose_base(shares)
-    wrong = round(base * errors.share)
-    text = f"Out of {base:,} {class_names(evidence)[place]}, the new threshold {_VERBS[place]}"
-    if evidence.certificate.status == "nominal":
-        text = f"Here, {lower(text)} {wrong:,}"
-    else:
-        text = f"{text} about {wrong:,}" if errors.share else f"{text} none"
-    if errors.before is None:
-        return text
-    old = round(base * errors.before)
-    return f"{text}, as {OWN} does" if old == wrong else f"{text} ({OWN}: {old:,})"
-
-
-def _choose_base(shares: Sequence[float]) -> int:
-    """Return the denominator of a count: 100, or more if a share would vanish."""
-    smallest = min((abs(share) for share in shares if share), default=1.0)
-    return next((base for base in (100, 1000, 10_000) if smallest * base >= 0.95), 100_000)
-
-
-def _say_alarms(verdict: Verdict, evidence: Evidence) -> list[Sentence]:
-    """Return how many alarms are right, out of a thousand rows, or of more if hits would vanish."""
+def _separation_finding(diagnosis: Diagnosis, evidence: Evidence) -> Finding:
+    found = diagnosis.separation
     names = evidence.names
-    share = evidence.prevalence
-    now = verdict.alarms
-    base = max(1000, _choose_base([share, now.hits]))
-    alarms = round(base * now.flagged)
-    right = min(alarms, round(base * now.hits))
-    flagged = f"{alarms:,}" if now.flagged else "none"
-    start = f"Out of {base:,} {names.cases}, {round(base * share):,} of them {names.positives},"
-    if evidence.is_clustered:
-        start = f"Counted by row, {lower(start)}"
-    text = f"{start} it flags {flagged}"
-    if now.precision is not None:
-        text += (
-            f": {right:,} rightly and {alarms - right:,} wrongly, so {percent(now.precision)} of "
-            "its alarms are right (precision)"
-        )
-    before = _alarms_before(verdict.alarms_before, base)
-    return [Sentence(f"{text}.{before}")]
+    # Rows that were seen, or may be alike in a way that is not known, have no such interval.
+    interval = ""
+    if evidence.certificate.status != "nominal":
+        interval = f" {_auc_interval_text(found, evidence)}"
+    text = (
+        f"Take one of the {names.positives} and one of the {names.negatives}: in "
+        f"{_pair_count(found)} of 100 such pairs the model gives the first the higher score"
+        f"{interval}. By chance it would in 50. No threshold does better than "
+        f"{percent(found.least_error)} errors, averaged over both classes."
+    )
+    level, title = _separation_title(found, diagnosis.usefulness)
+    return Finding("separation", level, title, text)
 
 
-def _alarms_before(old: Alarms | None, base: int) -> str:
-    if old is None:
-        return ""
-    if old.precision is None:
-        return f" {capitalise(OWN)} flags none."
+def _separation_title(found: Separation, usefulness: Usefulness) -> tuple[Level, str]:
+    if found.ranking == Ranking.REVERSED:
+        return "bad", "The scores are reversed"
+    if found.ranking == Ranking.CHANCE:
+        if usefulness.proof in (Proof.SHOWN, Proof.FOLDS):
+            return "caution", "The scores as a whole are not shown to rank better than chance"
+        if found.is_near_chance:
+            return "bad", "The scores are no better than chance"
+        return "bad", "The scores are not shown to be better than chance"
+    titles: dict[Strength, tuple[Level, str]] = {
+        Strength.PERFECT: ("caution", "The scores separate the classes almost perfectly"),
+        Strength.STRONG: ("good", "The scores separate the classes"),
+        Strength.FAIR: ("caution", "The scores separate the classes in part"),
+        Strength.WEAK: ("caution", "The scores separate the classes weakly"),
+    }
+    return titles[found.strength]
+
+
+def proof_text(total: float, n_classes: int, confidence: float) -> str:
+    """Return the bound of the sum of error rates, beside what chance reaches."""
     return (
-        f" {capitalise(OWN)} flags {round(base * old.flagged):,}, and {percent(old.precision)} of "
-        "its alarms are right."
+        f"With {sure(confidence)}, the shares of each class decided wrongly add up to at most "
+        f"{at_most(total)} in the long run. By chance they add up to {n_classes - 1}00%."
     )
 
 
-def _note(evidence: Evidence) -> str:
-    """Return which rows the verdict rests on."""
-    status = evidence.certificate.status
-    n = f"{sum(evidence.by_row.n_samples):,}"
-    if status == "nominal":
-        return f"Nothing here is certified. {sentence(evidence.by_row.reason)}"
-    if evidence.is_tested:
-        among = f" in {evidence.n_clusters:,} clusters" if evidence.is_clustered else ""
-        return (
-            f"Measured on {n} test rows{among}. The “at most” is valid only if they were used "
-            "neither for training nor for choosing the threshold. The other numbers are estimates."
+def nothing_finding(reason: str) -> Finding:
+    """Return that rows certify nothing."""
+    return Finding("proof", "bad", "Nothing is shown: these rows certify nothing", sentence(reason))
+
+
+def _proof_finding(usefulness: Usefulness, evidence: Evidence) -> Finding:
+    """Return whether the decision is shown to be better than without a model."""
+    if usefulness.proof == Proof.NOTHING:
+        return nothing_finding(evidence.certificate.reason)
+    text = proof_text(usefulness.sum_of_bounds, 2, evidence.confidence)
+    if usefulness.gain is not None:
+        text = f"{text} {_gain_text(usefulness, evidence)}"
+        low, high = usefulness.gain
+        if low < high:  # without a single error, resampling shows no spread
+            of = Aim(evidence).text
+            text = f"{text} The gain lies between {of(low)} and {of(high)} {_resampled(evidence)}."
+    policy = _POLICIES[usefulness.policy]
+    titles: dict[Proof, tuple[Level, str]] = {
+        Proof.SHOWN: ("good", "Shown to be better than no model"),
+        Proof.FOLDS: ("caution", "Shown to be better than no model for the models of the folds"),
+        Proof.NOT_SHOWN: ("bad", f"Not shown to be better than {policy}"),
+        Proof.WORSE: ("bad", f"Worse than {policy}"),
+    }
+    level, title = titles[usefulness.proof]
+    return Finding("proof", level, title, text)
+
+
+def _few_rows_finding(rows: RowCount, evidence: Evidence) -> Finding | None:
+    negatives, positives = _class_names(evidence)
+    name = positives if rows.place else negatives
+    if evidence.is_clustered:
+        return row_finding(rows, f"clusters of {name}", {}, "clusters")
+    return row_finding(rows, name, {"specificity": negatives, "recall": positives}, "rows")
+
+
+def row_finding(
+    rows: RowCount, name: str, names_of_floors: Mapping[str, str], unit: str
+) -> Finding | None:
+    """Return whether rows are too few for the goal, or else for an error rate of 5%.
+
+    `names_of_floors` has the rows of each floor that concerns one class.
+    """
+    floor_missed = rows.unproved
+    if rows.is_very_few or (not rows.is_enough and floor_missed is None):
+        text = (
+            f"With {rows.n:,} {name}, no error rate below {at_most(rows.least_bound)} can be "
+            "shown, even without a single error."
         )
-    worth = (
-        "The “at most” allows for that choice, if they were not used for training. The other "
-        "numbers are optimistic."
+        advice = (
+            f"To show an error rate of at most 5%, collect {rows.needed:,} or more {name} and "
+            "keep them for a test."
+        )
+        level: Level = "bad" if rows.is_very_few else "caution"
+        return Finding("rows", level, f"There are few {name}", text, advice)
+    if floor_missed is None:
+        return None
+    name = names_of_floors.get(floor_missed.name, unit)
+    advice = f"More {unit} are needed to prove it."
+    if rows.needed_for_floor is not None:
+        advice = f"At this rate {rows.needed_for_floor:,} {name} in a test would prove it."
+    text = (
+        f"What is seen, {percent(floor_missed.reached)}, keeps the goal of "
+        f"{100 * floor_missed.asked:.6g}%; its bound, {at_least(floor_missed.shown or 0.0)}, does "
+        "not."
     )
-    if status == "cross-fitted":
-        worth = (
-            "Each was scored by a model fitted without it. The deployed model is another one, of "
-            "which nothing is certified. Keep rows apart for a test."
-        )
-    return f"Measured on the {n} rows that chose the threshold. {worth}"
+    return Finding("rows", "caution", f"There are too few {name} to prove the goal", text, advice)
 
 
-# --- The comparison with other methods ------------------------------------------------------------
+def _shift_finding(evidence: Evidence) -> Finding:
+    """Return that other rows of the same kind might not have moved the threshold the same way."""
+    low, high = evidence.interval or (math.nan, math.nan)
+    text = (
+        "With other rows of the same kind, the threshold would mostly have fallen between "
+        f"{number(low)} and {number(high)}. {capitalise(_OWN)} lies inside, so the shift may be "
+        "chance."
+    )
+    advice = "Choose the threshold on more rows."
+    return Finding("stability", "caution", "The shift is uncertain", text, advice)
+
+
+def _calibration_finding(found: Calibration | None, evidence: Evidence) -> Finding | None:
+    """Return whether the model's own probabilities come true."""
+    if found is None:
+        return None
+    text = (
+        f"On average the model's own probability is {percent(found.mean)}, and "
+        f"{percent(found.share)} are {evidence.names.positives}."
+    )
+    if found.n_off == 0:
+        return Finding("calibration", "good", "Its probabilities come true", text)
+    text = f"{text} In {found.n_off} of {found.n_groups} groups of rows they do not come true."
+    advice = "Read its probabilities as a ranking, or calibrate the model."
+    return Finding("calibration", "caution", "Its probabilities are off", text, advice)
+
+
+def _doubt_finding(diagnosis: Diagnosis, evidence: Evidence) -> Finding | None:
+    """Return what was doubtful when the threshold was chosen."""
+    if not diagnosis.doubts:
+        return None
+    text = " ".join(status.message for status in diagnosis.doubts)
+    is_solved = all(status.solved for status in diagnosis.doubts)
+    level: Level = "caution" if is_solved else "bad"
+    text = _on_deciding_rows(text, evidence)
+    return Finding("status", level, "The threshold needs a second look", text)
+
+
+# --- The comparison with other methods, and the unsure zone ---------------------------------------
 
 
 def lead_text(lead: Lead | None, evidence: Evidence) -> str | None:
     """Return how far ours is from the best of the other methods."""
     if lead is None:
         return None
-    has_floors = Aim(evidence).floors is not None
+    aim = Aim(evidence)
     parts = ["Counted by row."] if evidence.is_clustered else []
-    if not lead.is_common_goal:
-        parts.append("The others may have had another goal.")
-    if has_floors:
-        ours = "does" if lead.ours_keeps else "does not"
+    if aim.floors is not None:
+        reaches = "reaches" if lead.ours_keeps else "misses"
         parts.append(
-            f"{lead.n_keeping} of {lead.n_others} reach this one on these rows; the new threshold "
-            f"{ours}."
+            f"The new threshold {reaches} the goal on these rows; {lead.n_keeping} of "
+            f"{lead.n_others} other methods reach it."
         )
-    if lead.best is not None and lead.ours is not None and lead.theirs is not None:
-        parts += _compare_with_best(lead.best, lead.ours, lead.theirs, lead, evidence)
+    if lead.best is not None:
+        parts += _compare_with_best(lead, aim, evidence)
     return " ".join(parts)
 
 
-def _compare_with_best(
-    best: str, ours: float, theirs: float, lead: Lead, evidence: Evidence
-) -> list[str]:
-    aim = Aim(evidence)
-    names = evidence.names
+def _compare_with_best(lead: Lead, aim: Aim, evidence: Evidence) -> list[str]:
     place = "level with"
-    if ours != theirs:
-        place = "ahead of" if aim.is_better(ours, theirs) else "behind"
-    text = f"By {aim.title}, the new threshold is {place} {best}: {aim.text(ours)} against "
-    parts = [f"{text}{aim.text(theirs)}."]
+    if lead.ours != lead.theirs:
+        place = "ahead of" if aim.is_better(lead.ours, lead.theirs) else "behind"
+    parts = [
+        f"By {aim.title}, the new threshold is {place} {lead.best}: {aim.text(lead.ours)} against "
+        f"{aim.text(lead.theirs)}."
+    ]
     if lead.is_same:
         return [*parts, "Both decide alike."]
-    negative, positive = evidence.sample.n_samples
-    found = f"{_difference_text(lead.more_found, positive)} {names.positives}"
-    flagged = f"{_difference_text(lead.more_flagged, negative)} {names.negatives}"
+    counts = zip((lead.more_flagged, lead.more_found), evidence.sample.n_samples, strict=True)
+    flagged, found = (
+        f"{abs(more):,} {'fewer' if more < 0 else 'more'} of {n:,} {name}"
+        for (more, n), name in zip(counts, _class_names(evidence), strict=True)
+    )
     parts.append(f"It finds {found} and flags {flagged}.")
     if lead.interval is None:
         parts.append("Rows of one cluster are alike, so the difference may be chance.")
     elif lead.interval[0] <= 0 <= lead.interval[1]:
-        level = f"{100 * evidence.confidence:.6g}%, by resampling"
-        parts.append(f"On the same cases the difference may be chance ({level}).")
-    elif aim.floors is not None and ours != theirs and not aim.is_better(ours, theirs):
+        parts.append(f"On the same cases the difference may be chance {_resampled(evidence)}.")
+    elif aim.floors is not None and place == "behind":
         parts.append("But none of these guarantees the goal.")
     return parts
-
-
-def _difference_text(more: int, total: int) -> str:
-    return f"{abs(more):,} {'fewer' if more < 0 else 'more'} of {total:,}"
-
-
-# --- The unsure zone ------------------------------------------------------------------------------
 
 
 def zone_facts(zone: Zone, evidence: Evidence) -> Facts:
@@ -487,7 +871,7 @@ def zone_facts(zone: Zone, evidence: Evidence) -> Facts:
     }
 
 
-def _zone_side(who: str, other: str, is_wrong: np.ndarray, left: float) -> str:
+def _zone_side(who: str, other: str, is_wrong: BoolArray, left: float) -> str:
     return (
         f"Of {who}, {is_wrong.sum():,} of {len(is_wrong):,} are called {other} here; a person must "
         f"decide {percent(left)}."
