@@ -18,7 +18,7 @@ EVIDENCE = (
 
 EXPERIMENTS = {name: f"lab.claims.{name}" for name in EVIDENCE}
 EXPERIMENTS |= {name: f"lab.speed.{name}" for name in ("speed", "training")}
-EXPERIMENTS["benchmark"] = "lab.benchmark.run"
+EXPERIMENTS |= {"benchmark": "lab.benchmark.run", "choose": "lab.benchmark.choose"}
 FUNCTIONS = {
     "demo": "lab.demo:main",
     "scale": "lab.speed.scale:main",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.stats import wilcoxon
@@ -42,10 +42,11 @@ class Paired(NamedTuple):
     losses: int
 
 
-def compare(ours: FloatArray, theirs: FloatArray) -> Paired:
+def compare(ours: FloatArray, theirs: FloatArray, *, exact: bool = False) -> Paired:
     """Compare two methods on the same seeds by Wilcoxon's signed-rank test, two-sided.
 
-    Ties are ranked with the others and then left out (Pratt).
+    Ties are ranked with the others and then left out (Pratt). The p-value is that of the normal
+    approximation, or for few values the exact one.
     """
     both = ~(np.isnan(ours) | np.isnan(theirs))
     # A difference of the last digit is none.
@@ -54,7 +55,8 @@ def compare(ours: FloatArray, theirs: FloatArray) -> Paired:
     losses = int((difference < 0).sum())
     p_value = 1.0
     if wins + losses:
-        p_value = float(wilcoxon(difference, zero_method="pratt", method="approx").pvalue)
+        method: Literal["auto", "approx"] = "auto" if exact else "approx"
+        p_value = float(wilcoxon(difference, zero_method="pratt", method=method).pvalue)
     return Paired(Mean.of(difference), p_value, wins, len(difference) - wins - losses, losses)
 
 
