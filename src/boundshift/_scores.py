@@ -160,10 +160,6 @@ class Scores:
             entry = np.searchsorted(self._first_ranks, rank, side="right") - 1
         return np.asarray(self.value[np.minimum(entry, len(self.value) - 1)])
 
-    def points(self) -> tuple[FloatArray, Counts | None]:
-        """Return the scores and the number of rows at each; None for one each."""
-        return self.value, None if self.is_weighted else self.count
-
     def binned(self, low: float, high: float, cell: float) -> FloatArray:
         """Return the counts at nodes a cell apart, by linear binning.
 
@@ -451,7 +447,8 @@ class ScoreSample:
         """
         if self.given_atoms is not None:
             return self.given_atoms
-        points = [scores.points() for scores in self.classes]
+        # The scores, and the number of rows at each, None for one each.
+        points = [(own.value, None if own.is_weighted else own.count) for own in self.classes]
         sizes = [scores.n_rows for scores in self.classes]
         least = [
             max(ATOM_ROWS, math.ceil(ATOM_SHARE * size * (1.0 - _ROUNDING)))

@@ -350,10 +350,9 @@ class Boundary(Record):
             ...
         boundshift.exceptions.InvalidInputError: `y_score` must be on the scale of the scores ...
         """
-        scores = as_known_scores(y_score)
-        self._refuse_other_scale(scores)
-        if self._is_shifted(scores):
-            raise InvalidInputError(self._compare_scores(scores), argument="y_score")
+        problem, _ = self._find_scale_problem(as_known_scores(y_score))
+        if problem:
+            raise InvalidInputError(problem, argument="y_score")
 
     def _check_scale(
         self,
@@ -368,45 +367,42 @@ class Boundary(Record):
 
         Counts are the rows with each score; None is one row each.
         """
-        if not scores.size:
+        problem, is_other_kind = self._find_scale_problem(scores, counts, is_positive)
+        if not problem:
             return
-        self._refuse_other_scale(scores, counts, is_positive, refuse=refuse, name=name)
-        if self._is_shifted(scores, counts):
-            message = f"`{name}` {self._compare_scores(scores, counts)}"
-            warnings.warn(message, BoundaryWarning, stacklevel=3)
+        if refuse and is_other_kind:
+            raise InvalidInputError(problem, argument=name)
+        warnings.warn(f"`{name}` {problem}", BoundaryWarning, stacklevel=3)
 
-    def _refuse_other_scale(
+    def _find_scale_problem(
         self,
         scores: FloatArray,
         counts: IntArray | None = None,
         is_positive: BoolArray | None = None,
-        *,
-        refuse: bool = True,
-        name: str = "y_score",
-    ) -> None:
-        """Raise, or warn, if scores are probabilities and the choosing ones margins, or v.v."""
+    ) -> tuple[str, bool]:
+        """Return how scores differ from those that chose the boundary, or an empty text.
+
+        Also return whether one are probabilities and the other margins.
+        """
+        if not scores.size:
+            return "", False
         if self.scale == "probability":
             check_probabilities(scores)
-        elif self.chosen_on and self.chosen_on.find_other_scale(
-            scores.ravel(), counts, is_positive
-        ):
-            problem = self._compare_scores(scores, counts)
-            if refuse:
-                raise InvalidInputError(problem, argument=name)
-            warnings.warn(f"`{name}` {problem}", BoundaryWarning, stacklevel=4)
-
-    def _is_shifted(self, scores: FloatArray, counts: IntArray | None = None) -> bool:
-        return self.chosen_on is not None and self.chosen_on.find_shift(scores.ravel(), counts)
-
-    def _compare_scores(self, scores: FloatArray, counts: IntArray | None = None) -> str:
-        """Return how scores differ from those that chose the boundary, and what to do."""
-        assert self.chosen_on is not None
-        chosen = self.chosen_on.describe_scores(self.labels)
-        new = self.chosen_on.describe_other(scores.ravel(), counts)
-        return (
-            f"must be on the scale of the scores that chose the boundary, {chosen}, but {new}. Use "
-            "scores of the same model, such as positive_scores of the classifier."
+        rows = self.chosen_on
+        if rows is None:
+            return "", False
+        scores = scores.ravel()
+        is_raw = self.scale == "raw"
+        is_other_kind = is_raw and rows.find_other_scale(scores, counts, is_positive)
+        if not is_other_kind and not rows.find_shift(scores, counts):
+            return "", False
+        chosen = rows.describe_scores(self.labels)
+        problem = (
+            f"must be on the scale of the scores that chose the boundary, {chosen}, but "
+            f"{rows.describe_other(scores, counts)}. Use scores of the same model, such as "
+            "positive_scores of the classifier."
         )
+        return problem, is_other_kind
 
     def _check_sample_scale(self, sample: ScoreSample) -> None:
         """Raise if a sample is not on the scale of the scores that chose the boundary."""

@@ -21,7 +21,6 @@ from boundshift._scores import ScoreSample
 from boundshift._search import Found, gap_edges
 from boundshift._typing import BoolArray, FloatArray, IntArray
 from boundshift.curves._sequence import largest_floor, pass_in_order
-from boundshift.curves._sequence import start_of as start_of
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.rules._binary import frequencies
 from boundshift.rules._floors import Floors, missed_by, reached_rates, total_shortfall

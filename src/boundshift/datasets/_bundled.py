@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
 from importlib import resources
-from inspect import cleandoc
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,36 +23,6 @@ class Contents(NamedTuple):
     feature_names: Sequence[str]
     target_names: Sequence[str]
     descr: str = ""
-
-
-_OPTIONS = """\
-Parameters
-----------
-return_X_y : bool, default=False
-    Return ``(data, target)`` instead of a Bunch.
-as_frame : bool, default=False
-    Return pandas objects; needs the extra ``data``.
-
-Returns
--------
-Bunch or (data, target)
-    With the keys data, target (0 or 1), feature_names, target_names (in the order of the labels),
-    frame, name and DESCR.
-"""
-
-
-def as_loader(read: Callable[[], Contents]) -> Callable[..., Any]:
-    """Give a function that reads a data set the options of a loader, and their documentation."""
-
-    @wraps(read, assigned=("__module__", "__name__", "__qualname__"))
-    def load(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
-        return make_bunch(read(), return_X_y=return_X_y, as_frame=as_frame)
-
-    text, heading, examples = cleandoc(read.__doc__ or "").partition("Examples\n")
-    load.__doc__ = f"{text}{_OPTIONS}\n{heading}{examples}"
-    # Else its signature would be that of the function inside.
-    del load.__wrapped__
-    return load
 
 
 def make_bunch(contents: Contents, *, return_X_y: bool = False, as_frame: bool = False) -> Any:
@@ -100,9 +68,21 @@ def _read(
     return features, np.ascontiguousarray(values[:, :-1]), values[:, -1]
 
 
-@as_loader
-def load_pima() -> Contents:
+def load_pima(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load Pima Indians diabetes (768 × 8; 500 negative, 268 positive with diabetes).
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Return pandas objects; needs the extra ``data``.
+
+    Returns
+    -------
+    Bunch or (data, target)
+        With the keys data, target (0 or 1), feature_names, target_names (in the order of the
+        labels), frame, name and DESCR.
 
     Examples
     --------
@@ -112,14 +92,27 @@ def load_pima() -> Contents:
     ((768, 8), 268)
     """
     features, X, outcome = _read("pima.csv", "Outcome")
-    return Contents("pima", X, outcome == 1, features, ("no diabetes", "diabetes"))
+    contents = Contents("pima", X, outcome == 1, features, ("no diabetes", "diabetes"))
+    return make_bunch(contents, return_X_y=return_X_y, as_frame=as_frame)
 
 
-@as_loader
-def load_heart() -> Contents:
+def load_heart(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load Heart Disease as the paper prepared it (212 × 11; 164 negative, 48 positive).
 
     Positive is a diagnosis of 3 or 4.
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Return pandas objects; needs the extra ``data``.
+
+    Returns
+    -------
+    Bunch or (data, target)
+        With the keys data, target (0 or 1), feature_names, target_names (in the order of the
+        labels), frame, name and DESCR.
 
     Examples
     --------
@@ -130,12 +123,25 @@ def load_heart() -> Contents:
     """
     features, X, diagnosis = _read("heart_cleveland_0_3_4.csv", "num", ("ca", "thal"))
     labels = ("no disease", "severe disease")
-    return Contents("heart", X, diagnosis > 0, features, labels)
+    contents = Contents("heart", X, diagnosis > 0, features, labels)
+    return make_bunch(contents, return_X_y=return_X_y, as_frame=as_frame)
 
 
-@as_loader
-def load_hepatitis() -> Contents:
+def load_hepatitis(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load Hepatitis as the paper prepared it (137 × 16; 111 negative, 26 positive, who die).
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Return pandas objects; needs the extra ``data``.
+
+    Returns
+    -------
+    Bunch or (data, target)
+        With the keys data, target (0 or 1), feature_names, target_names (in the order of the
+        labels), frame, name and DESCR.
 
     Examples
     --------
@@ -146,15 +152,28 @@ def load_hepatitis() -> Contents:
     """
     sparse = ("PROTIME", "ALKPHOSPHATE", "ALBUMIN")
     features, X, fate = _read("hepatitis.csv", "Class", sparse)
-    return Contents("hepatitis", X, fate == 1, features, ("live", "die"))
+    contents = Contents("hepatitis", X, fate == 1, features, ("live", "die"))
+    return make_bunch(contents, return_X_y=return_X_y, as_frame=as_frame)
 
 
-@as_loader
-def load_breast_cancer() -> Contents:
+def load_breast_cancer(*, return_X_y: bool = False, as_frame: bool = False) -> Any:
     """Load scikit-learn's breast cancer data with malignant, the minority, as positive.
 
     scikit-learn codes malignant as 0 and benign as 1; here the minority is 1, as everywhere in
     boundshift. The rows keep scikit-learn's order (569 × 30; 357 negative, 212 positive).
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return ``(data, target)`` instead of a Bunch.
+    as_frame : bool, default=False
+        Return pandas objects; needs the extra ``data``.
+
+    Returns
+    -------
+    Bunch or (data, target)
+        With the keys data, target (0 or 1), feature_names, target_names (in the order of the
+        labels), frame, name and DESCR.
 
     Examples
     --------
@@ -164,7 +183,7 @@ def load_breast_cancer() -> Contents:
     (['benign', 'malignant'], 212)
     """
     original = sklearn_datasets.load_breast_cancer()
-    return Contents(
+    contents = Contents(
         name="breast_cancer",
         data=np.asarray(original.data, dtype=np.float64),
         target=original.target == 0,
@@ -172,6 +191,7 @@ def load_breast_cancer() -> Contents:
         target_names=("benign", "malignant"),
         descr="Labels swapped: malignant = 1, benign = 0.\n\n" + original.DESCR,
     )
+    return make_bunch(contents, return_X_y=return_X_y, as_frame=as_frame)
 
 
 def make_gaussians(
