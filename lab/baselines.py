@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
@@ -15,7 +16,9 @@ from sklearn.utils.validation import has_fit_parameter
 
 from boundshift._typing import FloatArray, IntArray
 from boundshift.exceptions import InvalidInputError
-from lab.methods import Quality
+
+Quality = Callable[[FloatArray, FloatArray, float], FloatArray]
+"""A metric of specificity, recall and the prevalence; more is better."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,56 @@ def best_cut(y: IntArray, scores: FloatArray, metric: Quality, share: float) -> 
         return np.inf
     middle = values[cut - 1] + (values[cut] - values[cut - 1]) / 2
     return float(middle if middle < values[cut] else values[cut - 1])
+
+
+def tune_as_scikit_learn(
+    y_true: NDArray[np.int64],
+    y_score: FloatArray,
+    folds: Sequence[NDArray[np.intp]],
+    quality: Quality,
+) -> float:
+    """Return what `TunedThresholdClassifierCV` chooses, given out-of-fold scores.
+
+    Each fold has 100 thresholds over the range of its scores; the metric's curves are interpolated
+    on 100 thresholds over all of them and averaged. Positive is a score above the threshold
+    returned, which is just below scikit-learn's.
+    """
+    if any(np.isclose(y_score[rows].min(), y_score[rows].max()) for rows in folds):
+        raise ValueError("The scores of a fold are constant, which scikit-learn's tuner refuses.")
+    curves = []
+    for y, s in ((y_true[rows], y_score[rows]) for rows in folds):
+        thresholds = np.linspace(s.min(), s.max(), 100)
+        negative, positive = (np.sort(s[y == label]) for label in (0, 1))
+        specificity = np.searchsorted(negative, thresholds, side="left") / len(negative)
+        recall = 1 - np.searchsorted(positive, thresholds, side="left") / len(positive)
+        curves.append((thresholds, quality(specificity, recall, len(positive) / len(s))))
+    low = min(t[0] for t, _ in curves)
+    high = max(t[-1] for t, _ in curves)
+    common = np.linspace(low, high, 100)
+    mean = np.mean([np.interp(common, *curve) for curve in curves], axis=0)
+    return float(np.nextafter(common[np.argmax(mean)], -np.inf))
+
+
+def _f1(negative: FloatArray, positive: FloatArray, share: float) -> FloatArray:
+    hits = positive * share
+    alarms = (1 - negative) * (1 - share)
+    return 2 * hits / (hits + share + alarms)
+
+
+def _mcc(negative: FloatArray, positive: FloatArray, share: float) -> FloatArray:
+    flagged = positive * share + (1 - negative) * (1 - share)
+    spread = np.sqrt(share * (1 - share) * flagged * (1 - flagged))
+    gain = share * (1 - share) * (positive + negative - 1)
+    return np.divide(gain, spread, out=np.zeros_like(spread), where=spread > 0)
+
+
+# From both recalls and the share of positive rows to the metric.
+QUALITIES: dict[str, Quality] = {
+    "balanced-accuracy": lambda negative, positive, share: (negative + positive) / 2,
+    "g-mean": lambda negative, positive, share: np.asarray(np.sqrt(negative * positive)),
+    "f1": _f1,
+    "mcc": _mcc,
+}
 
 
 def fit_smote(classifier: Any, X: Any, y: NDArray[Any], seed: Any) -> Any:

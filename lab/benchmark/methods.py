@@ -13,11 +13,10 @@ from boundshift import Cost, find_boundary
 from boundshift._typing import FloatArray
 from boundshift.curves import ErrorCurve, SupportRadius
 from boundshift.rules import Minimax
-from lab.baselines import best_cut, prior_threshold
+from lab.baselines import QUALITIES, Quality, best_cut, prior_threshold, tune_as_scikit_learn
 from lab.benchmark.train import Response, Trained
 from lab.curves import DKW
 from lab.experiment import quiet
-from lab.methods import QUALITIES, Quality, tune_as_scikit_learn
 
 Labels = NDArray[np.bool_]
 # What a miss costs if a false alarm costs 1.

@@ -13,10 +13,10 @@ from dataclasses import replace
 from typing import Any
 
 from boundshift.curves import Smoothed, SupportRadius
-from lab.baselines import bayes_risk_threshold, cost_threshold, prior_threshold
+from lab.baselines import QUALITIES, bayes_risk_threshold, cost_threshold, prior_threshold
 from lab.curves import DKW, KthPoint, StudentT
-from lab.methods import (
-    QUALITIES,
+from lab.reproduction.authors_grid import solve_on_grid
+from lab.reproduction.decisions import (
     Decide,
     Decision,
     Group,
@@ -28,7 +28,6 @@ from lab.methods import (
     decide_boundary,
     keep_boundary,
 )
-from lab.reproduction.authors_grid import solve_on_grid
 from lab.reproduction.train import FittedSeed
 
 

@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 from boundshift._writing import write_whole
 from lab.experiment import RESULTS, ROOT
 from lab.markdown import Table, fill
-from lab.methods import Decision, Group, Method, judge
 from lab.records import ScoreCache, read_records, write_records
+from lab.reproduction.decisions import Group, Row, judge
 from lab.reproduction.methods import DEFAULT, METHODS, PAPER_METHOD
 from lab.reproduction.problems import PROBLEMS, MimicRows, Problem, Protocol, choose_problems
 from lab.reproduction.tables import (
     Results,
-    Row,
     comparison_table,
     dataset_table,
     deviation_table,
@@ -39,23 +38,6 @@ from lab.reproduction.train import (
 DEFAULT_SEEDS: dict[Protocol, int] = {"paper": 10, "honest": 30}
 # The authors' loop has no end where no seed is ever solved.
 _MOST_SEEDS_PER_WANTED = 40
-
-
-def evaluate(fitted: FittedSeed, method: Method, **run: Any) -> Row:
-    return judge(Row, fitted, method, _describe, slack_kind=fitted.slack, **run)
-
-
-def _describe(
-    fitted: FittedSeed, method: Method, decision: Decision, metrics: dict[str, float]
-) -> dict[str, Any]:
-    return {
-        "accuracy": metrics["accuracy"],
-        "delta_negative": decision.deltas[0],
-        "delta_positive": decision.deltas[1],
-        "slack_negative": decision.slack[0],
-        "slack_positive": decision.slack[1],
-        "loss": decision.loss,
-    }
 
 
 class Setting(NamedTuple):
@@ -82,7 +64,7 @@ class Setting(NamedTuple):
         scores = {m: self.cache.attempt(*self.training(problem, seed, m)) for m in MODELS}
         run = {"protocol": self.protocol, "problem": problem.name, "seed": seed, "kept": kept}
         fitted = FittedSeed(scores, self.slack)
-        return [evaluate(fitted, METHODS[name], **run) for name in names]
+        return [judge(fitted, METHODS[name], slack_kind=self.slack, **run) for name in names]
 
 
 def run_protocol(problems: Sequence[Problem], seeds: int, setting: Setting) -> list[Row]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -14,7 +13,7 @@ import pandas as pd
 
 from boundshift._typing import FloatArray
 from lab.markdown import Cell, Estimate, Line, Number, Table, p_value
-from lab.methods import Group, Outcome
+from lab.reproduction.decisions import Group, Row
 from lab.reproduction.methods import (
     DEFAULT,
     METHODS,
@@ -29,28 +28,6 @@ from lab.statistics import Mean, compare
 
 _SHOWN = {"accuracy": "Accuracy", "g_mean": "G-Mean", "f1": "F1"}
 _TOLERANCE = 0.01
-_NAN = float("nan")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row(Outcome):
-    """What one method gave on one seed of a problem, beside what every outcome has.
-
-    `kept` says whether the seed counts: in protocol "paper" only where the paper's method has a
-    solution, in protocol "honest" always. `delta_negative`, `delta_positive`, `slack_negative`,
-    `slack_positive` (points given up) and `loss` are of the solution, NaN where there is none.
-    """
-
-    protocol: str
-    slack_kind: str
-    problem: str
-    kept: bool
-    accuracy: float = _NAN
-    delta_negative: float = _NAN
-    delta_positive: float = _NAN
-    slack_negative: int = 0
-    slack_positive: int = 0
-    loss: float = _NAN
 
 
 _DATA = Path(__file__).parent / "data"

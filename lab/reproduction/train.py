@@ -23,8 +23,8 @@ from boundshift._typing import FloatArray
 from lab.baselines import Retrained
 from lab.data.paper import PaperSplit
 from lab.experiment import quiet
-from lab.methods import Decision, Sample, Scored, Source
 from lab.records import ScoreCache
+from lab.reproduction.decisions import Decision, Sample, Scored, Source
 from lab.reproduction.problems import ClassifierKind, Problem, Protocol
 from lab.training import Score, cross_fit, decision_scores, fit_quietly, folds_of
 
@@ -207,8 +207,6 @@ def training_of(run: Run, options: ClassifierOptions) -> tuple[str, Run, Classif
 
 class FittedSeed:
     """What a method sees of one seed: scores of each model, or the error that stood in the way."""
-
-    has_probabilities = False
 
     def __init__(
         self, models: Mapping[ModelName, FittedScores | Exception], slack: SlackKind

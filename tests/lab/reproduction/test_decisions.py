@@ -13,10 +13,9 @@ from boundshift import BoundShiftClassifier, SupportRadius, find_boundary
 from lab.baselines import Retrained, bayes_risk_threshold, cost_threshold, prior_threshold
 from lab.data.paper import paper_split
 from lab.records import read_records, write_records
+from lab.reproduction.decisions import Row, judge
 from lab.reproduction.methods import METHODS
 from lab.reproduction.problems import PROBLEMS
-from lab.reproduction.run import evaluate
-from lab.reproduction.tables import Row
 from lab.reproduction.train import (
     ClassifierOptions,
     FittedSeed,
@@ -137,7 +136,8 @@ def test_without_a_solution_the_papers_method_keeps_the_models_boundary(seed_of)
 
 def test_rows_survive_the_file(tmp_path, fitted):
     run = {"protocol": "honest", "problem": "synthetic-raw", "seed": 0, "kept": True}
-    row = evaluate(fitted, METHODS["untouched"], **run)
+    run["slack_kind"] = "binary"
+    row = judge(fitted, METHODS["untouched"], **run)
     rows = [row, replace(row, message='with, comma and "quotes"\nand lines', solved=False)]
     for name in ("rows.csv", "rows.csv.gz"):
         read = read_records(write_records(tmp_path / name, rows, digits=6), Row)

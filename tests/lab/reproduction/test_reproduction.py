@@ -11,13 +11,13 @@ from lab.experiment import ROOT
 from lab.markdown import Estimate, Number, Table, fill
 from lab.records import read_records
 from lab.reproduction import run as protocols
+from lab.reproduction.decisions import Row
 from lab.reproduction.figures import FIGURES, draw_figures
 from lab.reproduction.methods import METHODS
 from lab.reproduction.problems import PROBLEMS
 from lab.reproduction.run import ROWS, Setting, reproduce, run_protocol, stored_tables
 from lab.reproduction.tables import (
     Results,
-    Row,
     deviation_table,
     result_table,
 )
