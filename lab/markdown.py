@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lab.statistics import Mean
 
@@ -55,7 +56,7 @@ class Number:
     best: bool = False
 
 
-Cell = str | int | float | Estimate | Number
+Cell = str | int | float | Estimate | Number | None
 Line = Sequence[Cell]
 
 
@@ -94,6 +95,27 @@ def table(header: str, rows: Iterable[Line]) -> str:
     return str(Table("", header.split(" | "), {"": [*rows]}))
 
 
+Column = str | Callable[[Any], Cell]
+
+
+def columns(rows: Iterable[Mapping[str, Any]], spec: Mapping[str, Column]) -> str:
+    """Return a table of records, given each column's title and its key, or a function of a record.
+
+    Examples
+    --------
+    >>> rows = [{"n": 5, "kept": 0.95, "passes": True}]
+    >>> print(columns(rows, {"rows": "n", "lost": lambda row: 1 - row["kept"], "passes": "passes"}))
+    | rows | lost | passes |
+    |--:|--:|:--|
+    | 5 | 0.050 | yes |
+    """
+    lines = [
+        [row[column] if isinstance(column, str) else column(row) for column in spec.values()]
+        for row in rows
+    ]
+    return str(Table("", [*spec], {"": lines}))
+
+
 def p_value(p: float) -> str:
     """Write the result of a test.
 
@@ -106,12 +128,18 @@ def p_value(p: float) -> str:
 
 
 def _is_number(cell: Cell) -> bool:
-    return not isinstance(cell, str) or bool(_NUMBER.fullmatch(cell))
+    if isinstance(cell, str):
+        return bool(_NUMBER.fullmatch(cell))
+    return not isinstance(cell, bool)
 
 
 def _cell(cell: Cell) -> str:
     if isinstance(cell, str):
         return cell.replace("|", "\\|")
+    if cell is None:
+        return "–"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
     if not isinstance(cell, Estimate | Number):
         return f"{cell:.3f}" if isinstance(cell, float) else str(cell)
     bold = "**{}**" if cell.best else "{}"

@@ -8,16 +8,13 @@ and hostile ones hide a part of the positives far below all other rows.
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import binom
 
 from boundshift import Audit, Floors
 from boundshift._typing import FloatArray, IntArray
-from lab.claims.floors import FALSE_VERDICT
-from lab.claims.simulation import generator
+from lab.claims.simulation import all_pass, generator, mark_passes, p_value_of_broken
 from lab.experiment import Experiment, Facts, Tables, rows_in_parallel
-from lab.markdown import Cell, table
+from lab.markdown import columns
 
-DELTA = 0.05
 DRAWS = 2000
 STEP = 10
 DRAWN = ("random", "score")
@@ -59,7 +56,6 @@ def judge_verdicts(drawn: str, scores: str, verdict: str, draws: int) -> list[Fa
         audit = run_audit(Audit(s, threshold, rule, draw=drawn, random_state=rng), y)  # type: ignore[arg-type]
         wrong += audit.status == verdict
         labels += audit.n_labels
-    p_value = float(binom.sf(wrong - 1, draws, DELTA))
     return [
         {
             "kind": "verdicts",
@@ -69,7 +65,7 @@ def judge_verdicts(drawn: str, scores: str, verdict: str, draws: int) -> list[Fa
             "draws": draws,
             "wrong": wrong / draws,
             "labels": labels / draws,
-            "p_value": p_value,
+            "p_value": p_value_of_broken(wrong, draws),
         }
     ]
 
@@ -107,36 +103,42 @@ def collect(quick: bool) -> Facts:
     cells = [(*cell, draws) for cell in ((d, s, v) for d in DRAWN for s in SCORES for v in WRONG)]
     pools = [(*pool, 1 if quick else LARGE_DRAWS) for pool in LARGE]
     rows = rows_in_parallel(judge_verdicts, cells, quick)
-    for row in rows:
-        row["passes"] = row["p_value"] * len(rows) > FALSE_VERDICT
+    mark_passes(rows)
     return {"draws": draws, "rows": rows + rows_in_parallel(judge_labels, pools, quick)}
 
 
 def is_met(facts: Facts) -> bool:
-    return all(row.get("passes", True) for row in facts["rows"])
+    return all_pass(facts["rows"])
 
 
 def tables(facts: Facts) -> Tables:
-    verdicts: list[list[Cell]] = []
-    labels: list[list[Cell]] = []
-    for row in facts["rows"]:
-        if row["kind"] == "verdicts":
-            floor = f"{WRONG[row['verdict']]:g}"
-            passes = "yes" if row["passes"] else "no"
-            words = [row["draw"], row["scores"], floor, row["verdict"]]
-            verdicts.append(
-                [*words, str(row["draws"]), row["wrong"], f"{row['labels']:.0f}", passes]
-            )
-        else:
-            pool = [f"{row['n']:,}", str(row["positives"]), f"{row['recall']:.3f}", row["draw"]]
-            labels.append([*pool, str(row["draws"]), row["certified"], f"{row['labels']:.0f}"])
+    verdicts = [row for row in facts["rows"] if row["kind"] == "verdicts"]
+    labels = [row for row in facts["rows"] if row["kind"] == "labels"]
     return {
-        "verdicts": table(
-            "rows drawn by | scores | floor | wrong verdict | pools | how often | labels | passes",
+        "verdicts": columns(
             verdicts,
+            {
+                "rows drawn by": "draw",
+                "scores": "scores",
+                "floor": lambda row: f"{WRONG[row['verdict']]:g}",
+                "wrong verdict": "verdict",
+                "pools": "draws",
+                "how often": "wrong",
+                "labels": lambda row: f"{row['labels']:.0f}",
+                "passes": "passes",
+            },
         ),
-        "labels": table(
-            "rows | positives | recall | drawn by | pools | certified | labels", labels
+        "labels": columns(
+            labels,
+            {
+                "rows": lambda row: f"{row['n']:,}",
+                "positives": "positives",
+                "recall": "recall",
+                "drawn by": "draw",
+                "pools": "draws",
+                "certified": "certified",
+                "labels": lambda row: f"{row['labels']:.0f}",
+            },
         ),
     }
 

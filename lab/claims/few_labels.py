@@ -23,10 +23,15 @@ from boundshift._guarantees.new_clusters import bound_new_cluster
 from boundshift._guarantees.powered import FewLabels
 from boundshift._typing import BoolArray, FloatArray
 from boundshift.curves._clusters import bound_mean
-from lab.claims.floors import FALSE_VERDICT
-from lab.claims.simulation import binomial_error, generator, true_rates
+from lab.claims.simulation import (
+    all_pass,
+    binomial_error,
+    generator,
+    mark_passes,
+    true_rates,
+)
 from lab.experiment import Experiment, Facts, Tables, quiet, rows_in_parallel
-from lab.markdown import Cell, table
+from lab.markdown import Cell, columns, table
 
 CONFIDENCE = 0.95
 DRAWS = 2000
@@ -212,19 +217,15 @@ def collect(quick: bool) -> Facts:
     ]
     rows += rows_in_parallel(judge_new_clusters, clusters[:2] if quick else clusters, quick)
     own = [row for row in rows if row.get("what") != "PPI++"]
+    mark_passes(own)
     for row in own:
-        row["passes"] = row["p_value"] * len(own) > FALSE_VERDICT
         if row["part"] == "rates" and not quick:
             row["passes"] &= row["width"] <= MOST_WIDER * row["width_alone"]
     return {"draws": draws, "rows": rows}
 
 
 def is_met(facts: Facts) -> bool:
-    return all(row.get("passes", True) for row in facts["rows"])
-
-
-def _verdict(rows: list[Facts]) -> str:
-    return "yes" if all(row["passes"] for row in rows) else "no"
+    return all_pass(facts["rows"])
 
 
 def _tabulate_rates(rows: list[Facts]) -> str:
@@ -241,7 +242,7 @@ def _tabulate_rates(rows: list[Facts]) -> str:
                 ratios = [row["width"] / row["width_alone"] for row in mine]
                 worst = min(row["coverage"] for row in mine)
                 widths = f"{min(ratios):.2f} to {max(ratios):.2f}"
-                lines.append([design, scores, name, worst, widths, _verdict(mine)])
+                lines.append([design, scores, name, worst, widths, all_pass(mine)])
     head = "labels drawn | scores | rate | least coverage | width / labels alone | passes"
     return table(head, lines)
 
@@ -270,30 +271,37 @@ def tables(facts: Facts) -> Tables:
     parts: dict[str, list[Facts]] = {}
     for row in facts["rows"]:
         parts.setdefault(row["part"], []).append(row)
-    shift = [
-        [row["labels"], f"{row['known']:g}", f"{row['prevalence']:g}", row["scores"],
-         row["coverage"], row["width"], row["width_alone"], row["warned"], _verdict([row])]
-        for row in parts["shift"]
-    ]  # fmt: skip
-    clusters = [
-        [row["clusters"], row["rows"], f"{row['spread']:g}", row["coverage"], row["width"],
-         row["coverage_of_average"], row["width_alone"], _verdict([row])]
-        for row in parts["new clusters"]
-    ]  # fmt: skip
     error = binomial_error(CONFIDENCE, facts["draws"])
     return {
         "error": f"The standard error of a coverage is {error:.4f}.",
         "widths": _tabulate_widths(parts["rates"]),
         "rates": _tabulate_rates(parts["rates"]),
-        "shift": table(
-            "labels | their prevalence | new prevalence | scores | coverage | width | "
-            "width, delta method | warned | passes",
-            shift,
+        "shift": columns(
+            parts["shift"],
+            {
+                "labels": "labels",
+                "their prevalence": lambda row: f"{row['known']:g}",
+                "new prevalence": lambda row: f"{row['prevalence']:g}",
+                "scores": "scores",
+                "coverage": "coverage",
+                "width": "width",
+                "width, delta method": "width_alone",
+                "warned": "warned",
+                "passes": "passes",
+            },
         ),
-        "clusters": table(
-            "clusters | rows in each | spread | kept by a new cluster | mean bound | "
-            "average bound kept by a new cluster | mean average bound | passes",
-            clusters,
+        "clusters": columns(
+            parts["new clusters"],
+            {
+                "clusters": "clusters",
+                "rows in each": "rows",
+                "spread": lambda row: f"{row['spread']:g}",
+                "kept by a new cluster": "coverage",
+                "mean bound": "width",
+                "average bound kept by a new cluster": "coverage_of_average",
+                "mean average bound": "width_alone",
+                "passes": "passes",
+            },
         ),
     }
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.stats import beta, binom
+from scipy.stats import beta
 
 from boundshift import ClassFloors, Status, find_boundary
 from boundshift._multiclass.floors import ClassRows, guarantee_floors
@@ -27,8 +27,11 @@ from boundshift.rules import Floors
 from lab.claims.simulation import (
     SHAPES,
     Problem,
+    all_pass,
     binomial_error,
     generator,
+    mark_passes,
+    p_value_of_broken,
     true_rates,
     true_recall,
 )
@@ -36,8 +39,6 @@ from lab.experiment import Experiment, Facts, Tables, in_parallel, quiet
 from lab.markdown import Cell, table
 
 CONFIDENCE = 0.95
-# What may be called a failure of any cell, though all guarantees are kept as often as stated.
-FALSE_VERDICT = 1e-3
 ROWS = (10, 30, 100, 300, 1000, 2000)
 PREVALENCES = (0.5, 0.2, 0.05, 0.01)
 OBJECTIVES = ("g-mean", "recall", "specificity", "f1")
@@ -117,7 +118,7 @@ def judge(
         "guaranteed": guaranteed,
         "broken": broken,
         "limits": [low, high],
-        "p_value": float(binom.sf(broken - 1, draws, 1 - CONFIDENCE)),
+        "p_value": p_value_of_broken(broken, draws),
     }
 
 
@@ -162,8 +163,7 @@ def collect(quick: bool) -> Facts:
         if n >= 100 and share >= 0.2
     ]
     cells = in_parallel(judge, jobs + barely, quick)
-    for cell in cells:
-        cell["passes"] = cell["p_value"] * len(cells) > FALSE_VERDICT
+    mark_passes(cells)
     shapes, floors = (("normal",), CLASS_FLOORS[:1]) if quick else (tuple(SHAPES), CLASS_FLOORS)
     many = [(s, floor, 25 if quick else CLASS_DRAWS) for s in shapes for floor in floors]
     return {
@@ -175,7 +175,7 @@ def collect(quick: bool) -> Facts:
 
 
 def is_met(facts: Facts) -> bool:
-    return all(cell["passes"] for cell in facts["cells"] + facts["barely"] + facts["classes"])
+    return all_pass(facts["cells"], facts["barely"], facts["classes"])
 
 
 def describe(asked: dict[str, float]) -> str:
@@ -188,13 +188,13 @@ def describe(asked: dict[str, float]) -> str:
     return " and ".join(floors) + where
 
 
-def _summed(cells: list[dict[str, Any]]) -> tuple[int, int, int, Cell, str]:
+def _summed(cells: list[dict[str, Any]]) -> tuple[int, int, int, Cell, bool]:
     """Return draws, guarantees, broken ones, the share kept where given, and whether all pass."""
     draws, guaranteed, broken = (
         sum(c[k] for c in cells) for k in ("draws", "guaranteed", "broken")
     )
     kept: Cell = 1 - broken / guaranteed if guaranteed else "–"
-    return draws, guaranteed, broken, kept, "yes" if all(c["passes"] for c in cells) else "no"
+    return draws, guaranteed, broken, kept, all_pass(cells)
 
 
 def tables(facts: Facts) -> Tables:
@@ -231,9 +231,9 @@ def tables(facts: Facts) -> Tables:
         [
             c["shape"],
             ", ".join(f"{label} {floor}" for label, floor in c["asked"].items()),
-            *("–" if c[name] is None else c[name] for name in ("guaranteed", "broken", "kept")),
+            *(c[name] for name in ("guaranteed", "broken", "kept")),
             "–" if c["recalls"] is None else ", ".join(f"{r:.2f}" for r in c["recalls"]),
-            "yes" if c["passes"] else "no",
+            c["passes"],
         ]
         for c in facts["classes"]
     ]

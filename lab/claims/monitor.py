@@ -15,7 +15,7 @@ import numpy as np
 from boundshift._guarantees.bets import Bet
 from lab.claims.simulation import binomial_error, generator
 from lab.experiment import Experiment, Facts, Tables, in_parallel, rows_in_parallel
-from lab.markdown import table
+from lab.markdown import columns
 
 LOOKS = 100_000
 STREAMS = 500
@@ -90,27 +90,28 @@ def is_met(facts: Facts) -> bool:
 
 
 def tables(facts: Facts) -> Tables:
-    alarms = [
-        [
-            " and ".join(map(str, row["bounds"])),
-            row["level"],
-            f"{row['share']:.4f} ± {row['standard_error']:.4f}",
-            "yes" if row["passes"] else "no",
-        ]
-        for row in facts["false_alarms"]
-    ]
-    late = [
-        [
-            row["bound"],
-            row["calm"],
-            *("–" if row[end] is None else int(row[end]) for end in ("median", "late")),
-            row["missed"],
-        ]
-        for row in facts["delays"]
-    ]
     return {
-        "alarms": table("bounds | level | proportion of streams with an alarm | passes", alarms),
-        "delays": table("bound | calm rows | median | 90% | missed", late),
+        "alarms": columns(
+            facts["false_alarms"],
+            {
+                "bounds": lambda row: " and ".join(map(str, row["bounds"])),
+                "level": "level",
+                "proportion of streams with an alarm": lambda row: (
+                    f"{row['share']:.4f} ± {row['standard_error']:.4f}"
+                ),
+                "passes": "passes",
+            },
+        ),
+        "delays": columns(
+            facts["delays"],
+            {
+                "bound": "bound",
+                "calm rows": "calm",
+                "median": lambda row: None if row["median"] is None else int(row["median"]),
+                "90%": lambda row: None if row["late"] is None else int(row["late"]),
+                "missed": "missed",
+            },
+        ),
     }
 
 

@@ -23,7 +23,7 @@ from boundshift._typing import BoolArray
 from boundshift.curves._clusters import bound_mean
 from lab.data.fresh import read_r
 from lab.experiment import Experiment, Facts, Tables
-from lab.markdown import Cell, table
+from lab.markdown import columns
 
 CONFIDENCE = 0.95
 LEAST_ROWS = 5
@@ -107,16 +107,19 @@ def collect(quick: bool) -> Facts:
 
 
 def tables(facts: Facts) -> Tables:
-    lines: list[list[Cell]] = [
-        [row["set"], row["cluster"], row["class"], row["clusters"], row["lowest"], row["highest"],
-         row["bound"], row["above"], row["average"], row["above_average"]]
-        for row in facts["rows"]
-    ]  # fmt: skip
-    head = (
-        "data | cluster | error | clusters | lowest rate | highest rate | bound, new cluster | "
-        "left-out clusters above | bound, average | left-out clusters above the average's"
-    )
-    return {"left out": table(head, lines)}
+    spec = {
+        "data": "set",
+        "cluster": "cluster",
+        "error": "class",
+        "clusters": "clusters",
+        "lowest rate": "lowest",
+        "highest rate": "highest",
+        "bound, new cluster": "bound",
+        "left-out clusters above": "above",
+        "bound, average": "average",
+        "left-out clusters above the average's": "above_average",
+    }
+    return {"left out": columns(facts["rows"], spec)}
 
 
 EXPERIMENT = Experiment(collect, tables)

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 from scipy.special import logsumexp
-from scipy.stats import binom, norm
+from scipy.stats import norm
 
 from boundshift import Monitor, certify, find_zone
 from boundshift._guarantees.certificate import certify_counts
@@ -21,10 +21,9 @@ from boundshift._guarantees.draws import SHARES
 from boundshift._typing import FloatArray, IndexArray
 from boundshift.curves._clusters import EDGES, choose_bets, cluster_means, refutes
 from boundshift.curves._uniform import clopper_pearson
-from lab.claims.floors import FALSE_VERDICT
-from lab.claims.simulation import generator
+from lab.claims.simulation import all_pass, generator, mark_passes, p_value_of_broken
 from lab.experiment import Experiment, Facts, Tables, in_parallel
-from lab.markdown import Cell, table
+from lab.markdown import Column, columns
 
 DELTA = 0.05
 DRAWS = 2000
@@ -185,7 +184,7 @@ def _cell(
     guarantee: str, where: str, rate: float, draws: int, broken: FloatArray, shown: float
 ) -> Facts:
     plain = float(broken[1] / draws)
-    p_value = float(binom.sf(int(broken[0]) - 1, draws, DELTA))
+    p_value = p_value_of_broken(int(broken[0]), draws)
     shares = {"broken": float(broken[0] / draws), "plain": plain, "p_value": p_value}
     return {"guarantee": guarantee, "where": where, "rate": rate, "shown": float(shown)} | shares
 
@@ -205,49 +204,73 @@ def collect(quick: bool) -> Facts:
     cells += in_parallel(judge_sides, [(rate, draws) for rate in RATES], quick)
     batches = [(*kind, rate, draws) for kind in SORTED for rate in RATES[1:]]
     cells += in_parallel(judge_sorted, batches, quick)
-    for cell in cells:
-        cell["passes"] = cell["p_value"] * len(cells) > FALSE_VERDICT
+    mark_passes(cells)
     cells += in_parallel(judge_audit, audits, quick)
     return {"draws": draws, "cells": cells}
 
 
 def is_met(facts: Facts) -> bool:
-    return all(cell["passes"] for cell in facts["cells"])
+    return all_pass(facts["cells"])
+
+
+_PLACES = {"certify": "clusters", "find_zone": "clusters", "certify, drawn": "drawn"}
 
 
 def tables(facts: Facts) -> Tables:
-    rows: dict[str, list[list[Cell]]] = {"clusters": [], "drawn": [], "sorted": [], "audit": []}
+    cells: dict[str, list[Facts]] = {}
     for cell in facts["cells"]:
-        kept = 1 - cell["broken"]
-        passes = "yes" if cell["passes"] else "no"
-        if cell["guarantee"] == "Audit":
-            found = [cell["where"], kept, cell["certified"], f"{cell['shown']:.0f}", passes]
-            rows["audit"].append(found)
-            continue
-        plain = 1 - cell["plain"]
-        if cell["guarantee"] == "Monitor":
-            rows["sorted"].append([cell["where"], f"{cell['rate']:g}", kept, plain, passes])
-            continue
-        place = "drawn" if "drawn" in cell["guarantee"] else "clusters"
-        head: list[Cell] = [cell["guarantee"]] if place == "clusters" else []
-        found = [*head, cell["where"], f"{cell['rate']:g}", kept, plain, cell["shown"], passes]
-        rows[place].append(found)
+        cells.setdefault(_PLACES.get(cell["guarantee"], cell["guarantee"]), []).append(cell)
+    rate: dict[str, Column] = {"rate": lambda cell: f"{cell['rate']:g}"}
+
+    def kept(cell: Facts) -> float:
+        return float(1 - cell["broken"])
+
+    def kept_plainly(cell: Facts) -> float:
+        return float(1 - cell["plain"])
+
     return {
-        "clusters": table(
-            "guarantee | clusters | rate | kept | kept without ids | mean bound or miss rate | "
-            "passes",
-            rows["clusters"],
+        "clusters": columns(
+            cells["clusters"],
+            {
+                "guarantee": "guarantee",
+                "clusters": "where",
+                **rate,
+                "kept": kept,
+                "kept without ids": kept_plainly,
+                "mean bound or miss rate": "shown",
+                "passes": "passes",
+            },
         ),
-        "drawn": table(
-            "probability of being drawn | rate | kept | kept without it | mean bound | passes",
-            rows["drawn"],
+        "drawn": columns(
+            cells["drawn"],
+            {
+                "probability of being drawn": "where",
+                **rate,
+                "kept": kept,
+                "kept without it": kept_plainly,
+                "mean bound": "shown",
+                "passes": "passes",
+            },
         ),
-        "sorted": table(
-            "rows | bound | no alarm | no alarm, one row after the other | passes", rows["sorted"]
+        "sorted": columns(
+            cells["Monitor"],
+            {
+                "rows": "where",
+                "bound": rate["rate"],
+                "no alarm": kept,
+                "no alarm, one row after the other": kept_plainly,
+                "passes": "passes",
+            },
         ),
-        "audit": table(
-            "true rate | no wrong verdict | certified | labels on average | passes",
-            rows["audit"],
+        "audit": columns(
+            cells["Audit"],
+            {
+                "true rate": "where",
+                "no wrong verdict": kept,
+                "certified": "certified",
+                "labels on average": lambda cell: f"{cell['shown']:.0f}",
+                "passes": "passes",
+            },
         ),
     }
 

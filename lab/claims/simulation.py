@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,25 @@ from scipy import stats
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from boundshift._typing import FloatArray
+
+# What may be called a failure of any cell, though all guarantees are kept as often as stated.
+FALSE_VERDICT = 1e-3
+
+
+def mark_passes(cells: Sequence[dict[str, Any]]) -> None:
+    """Mark the cells that pass: all p-values count together, by Bonferroni's inequality."""
+    for cell in cells:
+        cell["passes"] = cell["p_value"] * len(cells) > FALSE_VERDICT
+
+
+def all_pass(*cells: Sequence[dict[str, Any]]) -> bool:
+    """Return whether no cell is marked as failed."""
+    return all(cell.get("passes", True) for group in cells for cell in group)
+
+
+def p_value_of_broken(broken: int, draws: int, delta: float = 0.05) -> float:
+    """Return how likely as many broken guarantees are if each breaks with probability delta."""
+    return float(stats.binom.sf(broken - 1, draws, delta))
 
 
 def generator(*key: object) -> np.random.Generator:

@@ -12,12 +12,17 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from boundshift import find_zone
 from boundshift._typing import FloatArray
-from lab.claims.floors import FALSE_VERDICT
-from lab.claims.simulation import SHAPES, Problem, generator
+from lab.claims.simulation import (
+    FALSE_VERDICT,
+    SHAPES,
+    Problem,
+    all_pass,
+    generator,
+    p_value_of_broken,
+)
 from lab.experiment import Experiment, Facts, Tables, in_parallel
 from lab.markdown import Cell, table
 
@@ -86,7 +91,7 @@ def summarise(found: list[Shares]) -> dict[str, Any]:
     return {
         "broken": broken,
         "both_broken": both,
-        "p_value": min(float(binom.sf(b - 1, len(found), 1 - CONFIDENCE)) for b in broken),
+        "p_value": min(p_value_of_broken(b, len(found)) for b in broken),
         "unsure": float(shares[:, 2].mean()),
         "unsure_error": float(shares[:, 2].std(ddof=1) / np.sqrt(len(found))),
     }
@@ -101,7 +106,7 @@ def collect(quick: bool) -> Facts:
 
 
 def is_met(facts: Facts) -> bool:
-    return all(cell["passes"] for cell in facts["cells"])
+    return all_pass(facts["cells"])
 
 
 def tables(facts: Facts) -> Tables:
@@ -120,9 +125,8 @@ def tables(facts: Facts) -> Tables:
             f"{np.sqrt(sum(m['unsure_error'] ** 2 for m in found)) / len(found):.4f}"
             for found in (ours, others)
         ]
-        passes = "yes" if all(cell["passes"] for cell in mine) else "no"
         said = f"{sizes[0]}, {sizes[1]}"
-        rows.append([said, *kept, worst, both, widths[0], theirs, widths[1], passes])
+        rows.append([said, *kept, worst, both, widths[0], theirs, widths[1], all_pass(mine)])
     head = (
         "rows | negative kept | positive kept | worst cell | both kept | unsure | "
         "conformal: the lesser kept | conformal: unsure | passes"
