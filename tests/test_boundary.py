@@ -122,15 +122,6 @@ def test_classes_that_cannot_be_told_apart_get_a_finite_boundary(y, s, curve, wo
     assert min(s) <= found.threshold <= max(s)
 
 
-def test_a_wider_class_in_the_same_place_is_not_said_to_be_a_guess():
-    # A class with a far tail can be caught by it, so "no boundary is better" would be false.
-    y = np.repeat([0, 1], [30, 30])
-    scores = np.tile([-1.0, 0.0, 1.0], 20) * np.repeat([1, 3], 30)
-    with pytest.warns(BoundaryWarning, match="may be no better than chance"):
-        found = find_boundary(y, scores, curve="empirical", rule="sum")
-    assert (found.status, sum(found.errors)) == (Status.CHANCE, pytest.approx(2 / 3))
-
-
 @pytest.mark.parametrize(
     ("options", "names"),
     [
@@ -198,14 +189,6 @@ def test_pos_label_chooses_the_positive_class(problem, kind):
     assert found.threshold == pytest.approx(-find_boundary(y, s).threshold, abs=1e-12)
 
 
-def test_prediction_is_by_label_and_strictly_above(problem):
-    y, s = problem
-    found = find_boundary(np.array(["no", "yes"])[y], s, pos_label="yes")
-    t = found.threshold
-    predicted = found.predict([t, np.nextafter(t, np.inf), np.nextafter(t, -np.inf)])
-    assert predicted.tolist() == ["no", "yes", "no"]
-
-
 # Labels and scores in each container; forms of arrays are in test_rows.
 CONTAINERS = {
     "pandas shuffled index": (lambda v: pd.Series(v, index=np.arange(len(v))[::-1]), pd.Series),
@@ -233,15 +216,6 @@ def test_any_container_gives_the_same_boundary(problem, name):
 
 
 # The record.
-
-
-def test_claimed_errors_are_the_claims_plus_what_was_given_up(problem):
-    found = find_boundary(*problem, curve="support")
-    geometry = found.geometry
-    for n, m, d, claim in zip(
-        found.n_samples, geometry.slack, geometry.deltas, found.errors, strict=True
-    ):
-        assert claim == pytest.approx((1 - d) / (n - m + 1) + d + m / n, rel=1e-12)
 
 
 def test_warning_points_at_the_caller():

@@ -14,7 +14,6 @@ from boundshift import (
     Floors,
     InvalidInputError,
     Status,
-    find_boundary,
     find_cuts,
 )
 from boundshift._cuts import _count_allowed, _share_risk
@@ -146,21 +145,6 @@ def test_all_floors_hold_together():
         guaranteed.append(bool(cuts.guaranteed))
     assert np.mean(guaranteed) > 0.5
     assert 0 < np.mean(broken) <= 0.2
-
-
-@pytest.mark.parametrize("distance", [1.5, 3.0])
-def test_two_bands_are_the_two_classes_of_find_boundary(distance):
-    y, s = draw(3, (300, 90), distance, 3)
-    asked = {"recall": 0.8, "specificity": 0.85}
-    if distance < 2:
-        with pytest.warns(BoundaryWarning):
-            cuts = find_cuts(y, s, rule=ClassFloors(recall={0: 0.85, 1: 0.8}))
-        with pytest.warns(BoundaryWarning):
-            boundary = find_boundary(y, s, rule=Floors(**asked))
-    else:
-        cuts = find_cuts(y, s, rule=ClassFloors(recall={0: 0.85, 1: 0.8}))
-        boundary = find_boundary(y, s, rule=Floors(**asked))
-    assert cuts.guaranteed is boundary.guaranteed is (distance > 2)
 
 
 def test_many_scores_are_searched_on_a_grid_that_is_refined():

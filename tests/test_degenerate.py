@@ -1,6 +1,7 @@
 """Degenerate rows: every function answers, or refuses with a sentence; none crashes."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,11 +17,12 @@ from boundshift import (
     metrics_at,
     threshold_interval,
 )
+from boundshift.curves import CURVES
 from boundshift.streaming import scan_boundary
 
 FUNCTIONS = {
     "find_boundary": find_boundary,
-    "find_boundary, empirical": lambda y, s: find_boundary(y, s, curve="empirical"),
+    **{f"find_boundary, {name}": partial(find_boundary, curve=name) for name in CURVES},
     "find_boundary, paper": lambda y, s: find_boundary(y, s, curve="paper"),
     "find_boundary, weighted": lambda y, s: find_boundary(y, s, sample_weight=[3.0] * len(s)),
     "find_boundary, row_cost": lambda y, s: find_boundary(y, s, row_cost=[2.0] * len(s)),

@@ -198,6 +198,8 @@ def test_geometry_adds_up(pair, options):
         assert places == pytest.approx([found.threshold] * 2, abs=tolerance)
     kept = [n - m for n, m in zip(found.n_samples, known.slack, strict=True)]
     claims = [(1 - d) / (n + 1) + d for d, n in zip(known.deltas, kept, strict=True)]
+    slack = np.divide(known.slack, found.n_samples)
+    assert found.errors == pytest.approx(np.minimum(1.0, claims + slack), rel=1e-12)
     if options.slack == "binary":
         sizes = found.n_samples if options.penalty == "proportional" else (1, 1)
         price = sum(a * m / n for a, m, n in zip(options.alpha, known.slack, sizes, strict=True))

@@ -82,15 +82,6 @@ def test_so_few_rows_are_not_called_reversed_either():
     assert find_boundary([0, 0, 1, 1], [3.0, 4.0, 1.0, 2.0]).status is Status.CHANCE
 
 
-@pytest.mark.parametrize("rule", ["sum", "cost", "f1"])
-@pytest.mark.parametrize("labels", [("no", "yes"), (0, 1), (3, 7)])
-def test_reversed_scores_are_warned_of_whatever_the_labels(rule, labels):
-    y, s = draw(200, 60, -1.5, 0)
-    with pytest.warns(BoundaryWarning, match="Negate the scores"):
-        found = find_boundary(np.array(labels)[y], s, rule=rule, pos_label=labels[1])
-    assert found.status is Status.REVERSED
-
-
 def test_advice_to_negate_is_given_only_if_the_scores_are_shown_to_be_reversed():
     y, s = draw(200, 20, 0.0, 3)
     assert np.median(s[y == 1]) < np.median(s[y == 0])

@@ -68,19 +68,6 @@ def test_a_gap_between_the_classes_is_shared_and_not_given_to_the_larger_one(cur
     assert 4 < find_boundary(y, scores, curve=curve).threshold < 6
 
 
-@pytest.mark.parametrize("curve", [c for c in CURVES if c != "support"])
-@pytest.mark.parametrize(
-    "scores",
-    [[0, 0, 0, 0], [0, 1, 0, 1], [1, 1, 0, 0], [0, 0, 0, 1], [1e6, 0, 0, 1]],
-    ids=["constant", "identical", "reversed", "one apart", "outlier"],
-)
-@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
-def test_there_is_always_an_answer(curve, scores):
-    boundary = find_boundary([0, 0, 1, 1], scores, curve=curve)
-    assert np.isfinite(boundary.threshold)
-    assert boundary.status.solved
-
-
 def screen(y, s, **given):
     return find_boundary(y, s, rule=SCREENING, scale="raw", **given)
 
