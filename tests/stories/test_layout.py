@@ -1,15 +1,19 @@
 """Every story's page in Chromium, wide and narrow, light and dark: nothing overlaps or is cut."""
 
+import numpy as np
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
+from boundshift import BoundShiftClassifier, find_zone
 from boundshift.report import Report, RowDetails, collect_facts
 from tests.browser import console, open_browser, set_screen
-from tests.report.problems import rows
+from tests.report.problems import TEST, rows
 from tests.report.test_classes import ill
 from tests.stories.test_truth import STORIES, pages  # noqa: F401
 
 LONG = "patients of the outpatient department for internal medicine"
-PAGES = (*STORIES, "leaking", "classes", "long names")
+PAGES = (*STORIES, "leaking", "classes", "many classes", "long names")
+WARDS = ("anaesthesia", "dermatology", "geriatrics", "orthopaedics")
 
 # Boxes of text lines that are seen, in page coordinates, and what is wrong with them.
 FAULTS = """
@@ -86,19 +90,29 @@ return faults;
 """
 
 
+def wards():
+    """Return a report on twelve classes with long names."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([f"{name} {part}" for name in WARDS for part in "abc"], 80)
+    X = np.eye(12)[np.unique(y, return_inverse=True)[1]] + rng.normal(0, 0.5, (960, 12))
+    model = BoundShiftClassifier(GaussianNB(), cv=2).fit(X[::2], y[::2])
+    return model.report(X[1::2], y[1::2], case_name="patients").html
+
+
 @pytest.fixture(scope="module")
 def folder(pages, tmp_path_factory):  # noqa: F811
     made = tmp_path_factory.mktemp("layout")
     html = {name: page for name, (_, page, _) in pages.items()}
     model, X, y = ill()
     html["classes"] = model.report(X, y, case_name="patients").html
-    tested = rows(800, 90, seed=1)
+    html["many classes"] = wards()
     facts = collect_facts(
         *rows(),
-        test=tested,
+        test=TEST,
         case_name=LONG,
         positive_name="with a confirmed infection",
         interval=(-1.2, -0.4),
+        zone=find_zone(*rows(400, 120, seed=3), errors=(0.05, 0.1)),
         details=RowDetails(groups={"department": ["internal medicine", "surgery"] * 445}),
         shell="boundshift predict folder new.csv --out predictions.csv --threshold {threshold}",
     )

@@ -84,6 +84,11 @@ class ClassEvidence:
         return isinstance(self.rule, CostMatrix)
 
     @property
+    def measure(self) -> str:
+        """By what decisions are compared."""
+        return "the cost of 1,000 decisions" if self.is_cost else "mean recall"
+
+    @property
     def measured(self) -> tuple[str, str]:
         """The cost, or the mean recall, of the model's own decisions, and of ours."""
         before, now = (
@@ -466,14 +471,13 @@ def _recall_finding(evidence: ClassEvidence) -> Finding:
 def _change_finding(evidence: ClassEvidence) -> Finding:
     """Return whether the decisions are better than the model's own."""
     before, now = evidence.measured
-    measure = "the cost of 1,000 decisions" if evidence.is_cost else "mean recall"
     levels: dict[State, tuple[Level, str]] = {
         State.BETTER: ("good", "Better"),
         State.WORSE: ("bad", "Worse"),
         State.UNSURE: ("caution", "Not shown to be better"),
     }
     level, word = levels[evidence.state]
-    text = f"By {measure}: {now} instead of {before}."
+    text = f"By {evidence.measure}: {now} instead of {before}."
     return Finding("change", level, f"{word} than {_OWN}", text)
 
 
@@ -493,7 +497,9 @@ def _advise(
     if state == State.MISSED:
         return Advice.MISSED, missed_text("fit it on more rows")
     if state == State.WORSE:
-        return Advice.OWN_THRESHOLD, f"Use {_OWN}: they are better on these rows."
+        before, now = evidence.measured
+        text = f"Use {_OWN}: by {evidence.measure} they are better on these rows"
+        return Advice.OWN_THRESHOLD, f"{text} ({before}, and the new decisions {now})."
     if evidence.least_missed <= _PERFECT:
         return Advice.CHECK, check_text(recall.advice)
     if evidence.least_missed > _LOW:

@@ -433,11 +433,22 @@ def _advice_text(diagnosis: Diagnosis, evidence: Evidence) -> str:
         case Advice.MISSED:
             return _missed_floors_text(diagnosis.goal)
         case Advice.OWN_THRESHOLD:
-            return f"Use {_OWN}: by the goal it does better."
+            return (
+                f"Use {_OWN}: by the goal it does better{_values_text(diagnosis.goal, evidence)}."
+            )
         case Advice.OTHER_METHOD:
             better = diagnosis.better_method
             return f"Use {better} instead: by the goal it does better on these rows."
     return _use_text(diagnosis, evidence)
+
+
+def _values_text(goal: Goal | None, evidence: Evidence) -> str:
+    """Return the value of the goal at both thresholds, the model's own one first."""
+    if goal is None or goal.aim.before is None:
+        return ""
+    aim = Aim(evidence)
+    now = aim.text(goal.aim.now)
+    return f" ({aim.title} {aim.text(goal.aim.before)}, and {now} at the new threshold)"
 
 
 def test_text(reason: str, remedy: str) -> str:
