@@ -40,25 +40,25 @@ def search_biases(
     own = number[y]
     known = scores[:, order]
     lost = costs[np.ix_(order, order)]
-    rows = [np.flatnonzero(own == i) for i in range(len(costs))]
+    n_classes = len(costs)
+    sizes = np.maximum(np.bincount(own, minlength=n_classes), 1)
 
     def profile(biases: FloatArray, k: int) -> Profile:
         shifted = known + biases
         shifted[:, k] = -np.inf
         other = np.argmax(shifted, axis=1)
+        # The bias at which each row goes over to class k; NaN if no model knew two classes.
         with np.errstate(invalid="ignore"):
-            steps = np.max(shifted, axis=1) - known[:, k]
-        tables = []
-        for i, mine in enumerate(rows):
-            # Where rows of class i go over to class k, and its mean loss after each step.
-            ascending = mine[np.argsort(steps[mine])]  # NaN, where no model knew two classes, last
-            before = lost[i, other[ascending]]
-            change = np.append(0.0, np.cumsum(lost[i, k] - before))
-            tables.append((steps[ascending], (before.sum() + change) / max(len(mine), 1)))
+            steps = shifted[np.arange(len(own)), other] - known[:, k]
+        before = lost[own, other]
+        change = lost[own, k] - before
+        total_before = np.bincount(own, before, n_classes)
 
         def losses(places: FloatArray) -> FloatArray:
-            found = [after[np.searchsorted(at, places)] for at, after in tables]
-            return np.asarray(value(np.stack(found, axis=-1)[..., number]))
+            cell = np.searchsorted(places, steps, side="right") * n_classes + own
+            changes = np.bincount(cell, change, (len(places) + 1) * n_classes)
+            changed = np.cumsum(changes.reshape(-1, n_classes)[:-1], axis=0)
+            return np.asarray(value(((total_before + changed) / sizes)[:, number]))
 
         finite = np.unique(steps[np.isfinite(steps)])
         ends = with_ends(finite) if len(finite) else np.empty(1)

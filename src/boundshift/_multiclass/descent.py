@@ -9,7 +9,7 @@ import numpy as np
 from boundshift._typing import FloatArray, IndexArray
 
 Profile = tuple[FloatArray, Callable[[FloatArray], FloatArray]]
-"""Places of one bias, the others fixed, and the function from places to losses."""
+"""Places of one bias, the others fixed, and the function from ascending places to losses."""
 
 SAME_LOSS = 1e-9  # losses that differ by less are equal
 _PLACES = 4096  # at which one bias is tried before those next to the best
@@ -33,8 +33,9 @@ def descend(
             low = thin[max(at - 1, 0)]
             high = thin[min(at + 1, len(thin) - 1)]
             close = places[(places >= low) & (places <= high)]
-            *then, now = losses(np.append(close, biases[k])).tolist()
-            at = middle_of_least(np.array(then), counted=counted)
+            now = float(losses(biases[[k]])[0])
+            then = losses(close)
+            at = middle_of_least(then, counted=counted)
             if now - then[at] > SAME_LOSS * (abs(now) if counted else 1.0):
                 biases[k] = close[at]
                 moved = True
