@@ -881,8 +881,8 @@ default="auto"
 
         `are_single` is false for rows in clusters, which may hold copies.
         """
-        known: Fingerprint | None = getattr(self, "fingerprint_", None)
-        reason = "" if known is None or may_reuse else known.explain(X, y)
+        fingerprint: Fingerprint | None = getattr(self, "fingerprint_", None)
+        reason = "" if fingerprint is None or may_reuse else fingerprint.explain(X, y)
         reason = reason or explain_training(self.estimator_, X, y)
         if are_single:
             reason = reason or explain_copies(X, y)

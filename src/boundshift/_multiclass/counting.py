@@ -38,18 +38,18 @@ def search_biases(
     order = order_classes(y, scores)
     number = np.argsort(order)
     own = number[y]
-    known = scores[:, order]
+    ordered = scores[:, order]
     lost = costs[np.ix_(order, order)]
     n_classes = len(costs)
     sizes = np.maximum(np.bincount(own, minlength=n_classes), 1)
 
     def profile(biases: FloatArray, k: int) -> Profile:
-        shifted = known + biases
+        shifted = ordered + biases
         shifted[:, k] = -np.inf
         other = np.argmax(shifted, axis=1)
         # The bias at which each row goes over to class k; NaN if no model knew two classes.
         with np.errstate(invalid="ignore"):
-            steps = shifted[np.arange(len(own)), other] - known[:, k]
+            steps = shifted[np.arange(len(own)), other] - ordered[:, k]
         before = lost[own, other]
         change = lost[own, k] - before
         total_before = np.bincount(own, before, n_classes)

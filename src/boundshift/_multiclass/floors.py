@@ -147,16 +147,16 @@ def _proposals(
     for i, most in allowed.items():
         needed[i] = 1.0 - most / counts[i]
         error[i] = math.sqrt(floors[i] * (1 - floors[i]) * (1 / counts[i] + 1 / guided[i]))
-    found = []
+    proposals = []
     for caution in _CAUTION:
         targets = np.clip(needed + caution * error, 0.0, 1.0)
         biases = meet_floors(guide, rule, labels, targets)
         recalls = 1.0 - class_losses(*guide, biases, 1.0 - np.eye(len(biases)))
         if np.all(recalls >= targets - _ROUNDING) or caution == _CAUTION[-1]:
-            found.append(biases)
+            proposals.append(biases)
     # The first proposal puts all classes with a floor ahead of the others, which breaks no floor.
     spread = float(np.std(guide.scores[np.isfinite(guide.scores)]))
-    ahead = found[0] + _AHEAD * spread * (floors > 0)
+    ahead = proposals[0] + _AHEAD * spread * (floors > 0)
     parts = np.arange(_STEPS) / _STEPS
-    between = [a + (b - a) * part for a, b in pairwise([ahead, *found]) for part in parts]
-    return [*between, found[-1]]
+    between = [a + (b - a) * part for a, b in pairwise([ahead, *proposals]) for part in parts]
+    return [*between, proposals[-1]]

@@ -68,8 +68,8 @@ def find_joint_biases(
         return np.concatenate([np.empty(0), *places]), total
 
     biases = descend(reconcile(best, pairs, len(order)), profile)
-    seen = [k for k, of_class in enumerate(own) if of_class]
-    biases[seen] -= biases[seen].mean() if seen else 0.0
+    compared = [k for k, of_class in enumerate(own) if of_class]
+    biases[compared] -= biases[compared].mean() if compared else 0.0
     in_order: Pairs = {}
     for (i, j), pair in pairs.items():
         first, second = int(order[i]), int(order[j])

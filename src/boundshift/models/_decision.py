@@ -125,14 +125,14 @@ def _decide_two(deciding: DecidingRows, claims: Claims, n_fits: int) -> Decision
     if may_guarantee and isinstance(rule, Floors) and isinstance(curve, ConfidenceCurve):
         boundary = _decide_floors(is_positive, scores, cluster, curve, rule, scale)
         boundary = _name_rows(boundary, deciding, ends, scale)
-        boundary = _say_held_out(boundary, deciding, n_fits)
+        boundary = _explain_held_out(boundary, deciding, n_fits)
         certificate = _certify_floors(boundary, is_positive, cluster, curve, rule)
         negative, positive = certificate.error_bounds
         boundary = replace(boundary, errors=(negative, positive))
     else:
         boundary = _decide_rows(is_positive, scores, deciding, claims, ends, scale)
         boundary = _name_rows(boundary, deciding, ends, scale)
-        boundary = _say_not_guaranteed(boundary, deciding)
+        boundary = _explain_unguaranteed(boundary, deciding)
         is_wrong = (scores > boundary.threshold) != is_positive
         number = is_positive.astype(np.intp)
         certificate = _certify_deciding(deciding, number, is_wrong, ends, n_fits)
@@ -268,11 +268,11 @@ def _certify_deciding(
     return replace(certificate, status=CertificateStatus.NOMINAL, reason=_GROUPED)
 
 
-# What is said of the rows that decided.
+# Explanations of the rows that decided.
 
 
-def _say_held_out(boundary: Boundary, deciding: DecidingRows, n_fits: int) -> Boundary:
-    """Say which rows a guarantee rests on."""
+def _explain_held_out(boundary: Boundary, deciding: DecidingRows, n_fits: int) -> Boundary:
+    """Return the boundary with the rows that its guarantee rests on as its detail."""
     parts = [boundary.detail or boundary.status.message]
     plan = deciding.hold_out
     if isinstance(plan, HoldOut):
@@ -284,10 +284,10 @@ def _say_held_out(boundary: Boundary, deciding: DecidingRows, n_fits: int) -> Bo
     return replace(boundary, detail=" ".join(parts)) if len(parts) > 1 else boundary
 
 
-def _say_not_guaranteed(boundary: Boundary, deciding: DecidingRows) -> Boundary:
-    """Say why floors that are met are not guaranteed."""
-    is_asked = is_guaranteed(boundary.curve, boundary.rule)
-    if not is_asked or deciding.origin == "held-out" or boundary.status not in QUIET:
+def _explain_unguaranteed(boundary: Boundary, deciding: DecidingRows) -> Boundary:
+    """Return the boundary with why floors that are met are not guaranteed."""
+    is_wanted = is_guaranteed(boundary.curve, boundary.rule)
+    if not is_wanted or deciding.origin == "held-out" or boundary.status not in QUIET:
         return boundary
     other = "or use cv='prefit' with rows that the model has not seen"
     detail = ""

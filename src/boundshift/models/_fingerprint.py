@@ -78,37 +78,37 @@ class Fingerprint:
                 f"column {absent[0]!r} of fit is missing, so rows of fit would not be recognised "
                 "among these; pass every column of fit"
             )
-        shown = hash_rows(X, y, self.names)
-        n_matches = np.count_nonzero(np.isin(shown, self.hashes))
+        new = hash_rows(X, y, self.names)
+        n_matches = np.count_nonzero(np.isin(new, self.hashes))
         if not n_matches:
             return ""
-        values, counts = np.unique(np.concatenate([self.hashes, shown]), return_counts=True)
+        values, counts = np.unique(np.concatenate([self.hashes, new]), return_counts=True)
         values = values[counts > 1]
         counts = counts[counts > 1]
-        in_both = int((np.isin(values, self.hashes) & np.isin(values, shown)).sum())
-        w = len(shown) / (len(self.hashes) + len(shown))
-        used = min(round(n_matches * self.n_samples / len(self.hashes)), len(shown))
+        in_both = int((np.isin(values, self.hashes) & np.isin(values, new)).sum())
+        w = len(new) / (len(self.hashes) + len(new))
+        used = min(round(n_matches * self.n_samples / len(self.hashes)), len(new))
         is_by_chance = not exceeds_chance(in_both, counts, w)
-        if is_by_chance and not (used > _FEW_COPIES * len(shown) and _holds_measurements(X, shown)):
+        if is_by_chance and not (used > _FEW_COPIES * len(new) and _holds_measurements(X, new)):
             return ""
         about = "" if len(np.unique(self.hashes)) == self.n_samples else "about "
-        count = f"{about}{used:,} of these {len(shown):,} rows were used in fit"
+        count = f"{about}{used:,} of these {len(new):,} rows were used in fit"
         return f"{count}; use rows that the model has not seen"
 
     def _find_absent(self, X: Rows) -> list[str]:
         """Return the names of fit that rows with names of their own do not have."""
-        shown = find_names(X)
-        if self.names is None or shown is None:
+        names = find_names(X)
+        if self.names is None or names is None:
             return []
-        return [name for name in self.names if name not in shown]
+        return [name for name in self.names if name not in names]
 
 
 def explain_training(model: Any, X: Rows, y: Any) -> str:
     """Return why rows certify nothing if the model, fitted by boundshift, was trained on them."""
     while getattr(model, "prefit_", False):  # its own rows only chose a threshold
         model = model.estimator_
-    known = getattr(model, "fingerprint_", None)
-    return known.explain(X, y) if isinstance(known, Fingerprint) else ""
+    fingerprint = getattr(model, "fingerprint_", None)
+    return fingerprint.explain(X, y) if isinstance(fingerprint, Fingerprint) else ""
 
 
 def explain_copies(X: Rows, y: Any) -> str:

@@ -123,47 +123,56 @@ _READERS: dict[tuple[str, str], Reader] = {
 # Which response is read.
 
 
-def check_response_method(asked: ResponseMethod, model: Model) -> None:
+def check_response_method(response_method: ResponseMethod, model: Model) -> None:
     """Raise unless a response method is known, and the model has it or may have it once fitted."""
-    if not callable(asked):
+    if not callable(response_method):
         methods = ("auto", "margin", "decision_function", "predict_proba")
-        as_choice("response_method", asked, methods)
+        as_choice("response_method", response_method, methods)
     # Some models have their methods only once they are fitted, but their classes name them.
     if not any(hasattr(type(model), name) for name in ("decision_function", "predict_proba")):
-        find_methods(model, asked)
+        find_methods(model, response_method)
 
 
-def find_methods(model: Model, asked: ResponseMethod = "auto") -> tuple[Method, ...]:
+def find_methods(model: Model, response_method: ResponseMethod = "auto") -> tuple[Method, ...]:
     """Return which responses of a fitted model to read: a margin, probabilities, or both.
 
     Probabilities come last: they tell whether the margin is their log-odds.
     """
-    margin = _find_margin(model, asked)
+    margin = _find_margin(model, response_method)
     has_probabilities = hasattr(model, "predict_proba")
-    if margin is None and (not has_probabilities or asked not in ("auto", "predict_proba")):
-        wanted = {"auto": "decision_function or predict_proba", "margin": "known margins"}
+    if margin is None and (
+        not has_probabilities or response_method not in ("auto", "predict_proba")
+    ):
+        words = {"auto": "decision_function or predict_proba", "margin": "known margins"}
+        wanted = words.get(str(response_method), response_method)
         raise InvalidInputError(
-            f"must have {wanted.get(str(asked), asked)}, got {type(model).__name__} "
-            "without. Use a classifier that scores its rows (for SVC, decision_function is always "
-            "there), or pass a function of (estimator, X) as `response_method`.",
+            f"must have {wanted}, got {type(model).__name__} without. Use a classifier that "
+            "scores its rows (for SVC, decision_function is always there), or pass a "
+            "function of (estimator, X) as `response_method`.",
             argument="estimator",
         )
     margins: tuple[Method, ...] = () if margin is None else (margin,)
     return (*margins, "predict_proba") if has_probabilities else margins
 
 
-def _find_margin(model: Model, asked: ResponseMethod) -> Method | None:
+def _find_margin(model: Model, response_method: ResponseMethod) -> Method | None:
     """Return how to read a model's margin, None if there is none or it is not asked for."""
-    if callable(asked):
-        return asked
+    if callable(response_method):
+        return response_method
     step = unwrap(model).last
     is_step_native = is_native(step)
-    if asked in ("auto", "margin") and not is_step_native and look_up(step, _READERS) is not None:
+    if (
+        response_method in ("auto", "margin")
+        and not is_step_native
+        and look_up(step, _READERS) is not None
+    ):
         return "margin"
-    if asked in ("auto", "decision_function") and hasattr(model, "decision_function"):
+    if response_method in ("auto", "decision_function") and hasattr(model, "decision_function"):
         return "decision_function"
-    must_be_margin = asked == "auto" and not hasattr(model, "predict_proba")
-    return "margin" if (asked == "margin" or must_be_margin) and is_native(model) else None
+    must_be_margin = response_method == "auto" and not hasattr(model, "predict_proba")
+    return (
+        "margin" if (response_method == "margin" or must_be_margin) and is_native(model) else None
+    )
 
 
 def read_response(
@@ -206,13 +215,15 @@ def read_response(
     return ordered
 
 
-def read_responses(model: Model, X: Rows, asked: ResponseMethod, classes: LabelArray) -> Responses:
+def read_responses(
+    model: Model, X: Rows, response_method: ResponseMethod, classes: LabelArray
+) -> Responses:
     """Return every response of a model that is of use."""
-    return {m: read_response(model, X, m, classes) for m in find_methods(model, asked)}
+    return {m: read_response(model, X, m, classes) for m in find_methods(model, response_method)}
 
 
 def choose_method(
-    parts: Sequence[Mapping[Method, FloatArray]], asked: ResponseMethod = "auto"
+    parts: Sequence[Mapping[Method, FloatArray]], response_method: ResponseMethod = "auto"
 ) -> tuple[Method, bool]:
     """Choose among the responses of all models, and say whether it gives log-odds.
 
@@ -224,7 +235,11 @@ def choose_method(
     if not others:
         return first, False
     is_log_odds = all(are_log_odds(part[first], part["predict_proba"]) for part in parts)
-    return (first, is_log_odds) if is_log_odds or asked != "auto" else ("predict_proba", True)
+    return (
+        (first, is_log_odds)
+        if is_log_odds or response_method != "auto"
+        else ("predict_proba", True)
+    )
 
 
 @dataclass(frozen=True)

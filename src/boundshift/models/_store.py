@@ -117,7 +117,7 @@ def save(obj: Boundary | Model, path: str | os.PathLike[str], *, overwrite: bool
     stored = {"format": _FORMAT, "version": _VERSION, "library": __version__, "object": obj}
     try:
         content: bytes = skops.dumps(stored, compression=zipfile.ZIP_DEFLATED)
-        # Functions are stored by name, and some, like lambdas, are not found by it.
+        # Functions are stored by name, and some, like lambdas, are not types by it.
         skops.loads(content, trusted=skops.get_untrusted_types(data=content))
     except Exception as error:
         raise InvalidInputError(
@@ -182,10 +182,10 @@ def load(
         )
     skops = _skops()
     try:
-        found = set(skops.get_untrusted_types(data=content))
+        types = set(skops.get_untrusted_types(data=content))
         if trusted is not True:
-            _refuse_types(found - set(trusted or ()) - own_types(), "file")
-        stored = skops.loads(content, trusted=sorted(found))
+            _refuse_types(types - set(trusted or ()) - own_types(), "file")
+        stored = skops.loads(content, trusted=sorted(types))
     except InvalidInputError:
         raise
     except Exception as error:  # A damaged archive fails in many ways.
@@ -223,15 +223,15 @@ def trusted_types(model: Model, trusted: Sequence[str] = ()) -> list[str]:
     ['boundshift._classifier.BoundShiftClassifier']
     """
     skops = _skops()
-    found = set(skops.get_untrusted_types(data=skops.dumps(model)))
-    _refuse_types(found - set(trusted) - own_types(), "model")
-    return sorted(found)
+    types = set(skops.get_untrusted_types(data=skops.dumps(model)))
+    _refuse_types(types - set(trusted) - own_types(), "model")
+    return sorted(types)
 
 
 def own_types() -> set[str]:
     """Return the types that need not be named: ours, and those of scikit-learn's models."""
-    known = vars(model_selection).values()
-    splitters = (cls for cls in known if isinstance(cls, type) and hasattr(cls, "split"))
+    public = vars(model_selection).values()
+    splitters = (cls for cls in public if isinstance(cls, type) and hasattr(cls, "split"))
     types: tuple[type, ...] = (
         *CURVES.values(),
         Betting,
