@@ -31,7 +31,6 @@ from boundshift._typing import Rows
 Hashes = NDArray[np.uint64]
 
 _MOST_KEPT = 10_000
-_BLOCK = 2048  # rows of a table that are hashed at a time, to stay in the cache
 _MISSING = ("None", "<NA>", "NaT")
 # Share of the rows up to which copies are tolerated, as most tables have a few.
 _FEW_COPIES = 0.01
@@ -191,13 +190,6 @@ def hash_rows(
         entries = X.tocoo().tocsr().tocoo()  # type: ignore[attr-defined]
         keys = _column_keys(entries.shape[1], names)
         np.add.at(total, entries.row, _hash_column(entries.data, keys[entries.col], number))
-        return _mix(total)
-    if isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
-        table = X.reshape(len(total), -1)
-        keys = _column_keys(table.shape[1], names)
-        for start in range(0, len(total), _BLOCK):
-            rows = slice(start, start + _BLOCK)
-            total[rows] += _hash_column(table[rows], keys, number).sum(axis=1)
         return _mix(total)
     columns = _find_columns(X, len(total), names)
     for key, column in zip(_column_keys(len(columns), names), columns, strict=True):
