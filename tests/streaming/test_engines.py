@@ -63,7 +63,7 @@ def connection():
 
 
 class TestDuckDB(EngineSuite):
-    second = "the relation"
+    second = "batch"
 
     @pytest.fixture
     def frame(self, connection):

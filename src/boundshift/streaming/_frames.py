@@ -7,18 +7,18 @@ by itself, in SQL.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._count import PassRequest
 from boundshift.streaming._read import (
     ROWS_AT_ONCE,
-    Chunk,
     Column,
     OnProgress,
     PartSource,
     Roles,
+    Source,
     arrow,
     as_chunk,
     check_names,
@@ -26,7 +26,7 @@ from boundshift.streaming._read import (
     read_once,
     table_chunk,
 )
-from boundshift.streaming._sql import count_query, counts_of
+from boundshift.streaming._sql import count_query, counts_of, quote_name
 from boundshift.streaming._tally import Counts
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
-    from dask.delayed import Delayed
     from pyarrow import dataset
     from pyspark.sql import DataFrame
 
@@ -63,25 +62,15 @@ def arrow_columns(table: pa.Table | pa.RecordBatch | dataset.Dataset, roles: Rol
     from pyarrow import dataset
 
     rows = table if hasattr(table, "get_fragments") else dataset.dataset(table)
-
-    def chunks() -> Iterator[Chunk]:
-        for i, batch in enumerate(rows.to_batches(columns=list(dict.fromkeys(roles.values())))):
-            yield table_chunk(batch, roles, f"batch {i}")
-
-    return PartSource(chunks)
+    names = list(dict.fromkeys(roles.values()))
+    return _batches(lambda: rows.to_batches(columns=names), roles)
 
 
 def pandas_columns(frame: pd.DataFrame, roles: Roles) -> PartSource:
     """Return the source of some columns of a frame in memory."""
     _check_columns(getattr(frame, "columns", None), frame, roles)
-
-    def chunks() -> Iterator[Chunk]:
-        yield as_chunk({role: frame[name] for role, name in roles.items()}, "the frame")
-
-    return PartSource(chunks)
-
-
-# --- DuckDB and Polars ----------------------------------------------------------------------------
+    columns = {role: frame[name] for role, name in roles.items()}
+    return PartSource(lambda: [as_chunk(columns, "the frame")])
 
 
 def duckdb_columns(relation: duckdb.DuckDBPyRelation, roles: Roles) -> PartSource:
@@ -91,17 +80,17 @@ def duckdb_columns(relation: duckdb.DuckDBPyRelation, roles: Roles) -> PartSourc
     arrow()
     own = _check_columns(getattr(relation, "columns", None), relation, roles)
     # A ColumnExpression would take a dot or a quote in a name for syntax.
-    quoted = {to: '"' + name.replace('"', '""') + '"' for to, name in roles.items()}
-    chosen = [SQLExpression(column).alias(to) for to, column in quoted.items()]
+    chosen = [
+        SQLExpression(quote_name(name, "duckdb")).alias(role) for role, name in roles.items()
+    ]
 
-    def chunks() -> Iterator[Chunk]:
+    def batches() -> Iterable[pa.RecordBatch]:
         rows = relation.select(*chosen)
         # Releases before 2 have another name for it.
         reader = getattr(rows, "to_arrow_reader", None) or rows.fetch_record_batch
-        for batch in reader(ROWS_AT_ONCE):
-            yield table_chunk(batch, own, "the relation")
+        return reader(ROWS_AT_ONCE)
 
-    return PartSource(chunks)
+    return _batches(batches, own)
 
 
 def polars_columns(frame: pl.LazyFrame | pl.DataFrame, roles: Roles) -> PartSource:
@@ -112,44 +101,23 @@ def polars_columns(frame: pl.LazyFrame | pl.DataFrame, roles: Roles) -> PartSour
     own = _check_columns(frame.lazy().collect_schema() if is_frame else None, frame, roles)
     rows = frame.lazy().select([pl.col(name).alias(to) for to, name in roles.items()])
 
-    def chunks() -> Iterator[Chunk]:
+    def batches() -> Iterator[pa.Table]:
         # In their order, so that every pass sees the same batches.
-        batches = rows.collect_batches(chunk_size=ROWS_AT_ONCE, maintain_order=True)
-        for i, batch in enumerate(batches):
-            table = batch.to_arrow(compat_level=pl.CompatLevel.oldest())
-            yield table_chunk(table, own, f"batch {i}")
+        for batch in rows.collect_batches(chunk_size=ROWS_AT_ONCE, maintain_order=True):
+            yield batch.to_arrow(compat_level=pl.CompatLevel.oldest())
 
-    return PartSource(chunks)
+    return _batches(batches, own)
+
+
+def _batches(
+    batches: Callable[[], Iterable[pa.RecordBatch | pa.Table]], roles: Roles
+) -> PartSource:
+    return PartSource(
+        lambda: (table_chunk(rows, roles, f"batch {i}") for i, rows in enumerate(batches()))
+    )
 
 
 # --- Dask -----------------------------------------------------------------------------------------
-
-
-class DaskSource:
-    """Partitions of labels, scores and weights, on whatever scheduler is the current one.
-
-    Each worker counts its partitions, counts are merged in a tree, and those of all rows come back.
-    """
-
-    def __init__(self, parts: Sequence[Delayed], roles: Roles) -> None:
-        self._parts = parts
-        self._roles = roles
-
-    def scan(self, request: PassRequest, on_progress: OnProgress) -> Counts:
-        """Read every row once, and return what was asked for."""
-        import dask
-
-        read = dask.delayed(_count_partition, pure=False)
-        merge = dask.delayed(_merged, pure=False)
-        # One node of the graph, so that a worker gets it once and not with every partition.
-        shared = dask.delayed(request, pure=False)
-        counts = [read(shared, part, self._roles, i) for i, part in enumerate(self._parts)]
-        while len(counts) > 1:
-            starts = range(0, len(counts), _MERGED_AT_ONCE)
-            counts = [merge(counts[start : start + _MERGED_AT_ONCE]) for start in starts]
-        (total,) = dask.compute(*counts) or (request.count(()),)
-        on_progress(len(self._parts), len(self._parts))
-        return total
 
 
 def _count_partition(
@@ -167,33 +135,40 @@ def _merged(parts: Iterable[Counts]) -> Counts:
     return total.compact()
 
 
-def dask_columns(frame: dd.DataFrame, roles: Roles) -> DaskSource:
-    """Return the source of some columns of a frame."""
+def dask_columns(frame: dd.DataFrame, roles: Roles) -> Source:
+    """Return the source of some columns of a frame, on whatever scheduler is the current one.
+
+    Each worker counts its partitions, counts are merged in a tree, and those of all rows come back.
+    """
     _check_columns(getattr(frame, "columns", None), frame, roles)
-    return DaskSource(frame[list(dict.fromkeys(roles.values()))].to_delayed(), roles)
+    parts = frame[list(dict.fromkeys(roles.values()))].to_delayed()
+
+    def scan(request: PassRequest, on_progress: OnProgress) -> Counts:
+        import dask
+
+        read = dask.delayed(_count_partition, pure=False)
+        merge = dask.delayed(_merged, pure=False)
+        # One node of the graph, so that a worker gets it once and not with every partition.
+        shared = dask.delayed(request, pure=False)
+        counts = [read(shared, part, roles, i) for i, part in enumerate(parts)]
+        while len(counts) > 1:
+            starts = range(0, len(counts), _MERGED_AT_ONCE)
+            counts = [merge(counts[start : start + _MERGED_AT_ONCE]) for start in starts]
+        (total,) = dask.compute(*counts) or (request.count(()),)
+        on_progress(len(parts), len(parts))
+        return total
+
+    return scan
 
 
 # --- Spark ----------------------------------------------------------------------------------------
 
 
-class SparkSource:
-    """Rows of a frame whose columns have the names of their roles; scores are doubles."""
+def spark_columns(frame: DataFrame, roles: Roles, element: int = -1) -> Source:
+    """Return the source of some columns of a frame, which Spark's SQL counts.
 
-    def __init__(self, frame: DataFrame, roles: Roles) -> None:
-        self._frame = frame
-        self._roles = roles
-
-    def scan(self, request: PassRequest, on_progress: OnProgress) -> Counts:
-        """Read every row once, and return what was asked for; Spark's SQL does all of it."""
-        columns = {role: role for role in self._roles}
-        query = count_query(request, columns, "{rows}", "spark")
-        table = self._frame.sparkSession.sql(query, rows=self._frame).toArrow()
-        on_progress(1, 1)
-        return counts_of(table, request, "the frame")
-
-
-def spark_columns(frame: DataFrame, roles: Roles, element: int = -1) -> SparkSource:
-    """Return the source of some columns of a frame; of a column of vectors, take one element."""
+    Of a column of vectors, one element is the score.
+    """
     from pyspark.sql import functions as F  # noqa: N812
     from pyspark.sql.types import ArrayType, NumericType
 
@@ -217,4 +192,12 @@ def spark_columns(frame: DataFrame, roles: Roles, element: int = -1) -> SparkSou
                 raise not_real_numbers(called, f"{kind.simpleString()} values in column {name!r}")
             column = column.cast("double")
         columns.append(column.alias(role))
-    return SparkSource(frame.select(*columns), own)
+    rows = frame.select(*columns)
+
+    def scan(request: PassRequest, on_progress: OnProgress) -> Counts:
+        query = count_query(request, own, "{rows}", "spark")
+        table = frame.sparkSession.sql(query, rows=rows).toArrow()
+        on_progress(1, 1)
+        return counts_of(table, request, "the frame")
+
+    return scan

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from itertools import count
 
@@ -40,7 +41,7 @@ class Passes:
         """Read every row once, and refuse rows that cannot be used."""
         name = f"pass {next(self._numbers)}"
         on_progress = partial(self._progress, name) if self._progress else _ignore
-        counts = self._source.scan(request, on_progress)
+        counts = self._source(request, on_progress)
         check_faults(counts)
         return counts
 
@@ -57,7 +58,7 @@ class Passes:
         counts = self.count(PassRequest(ranges)).classes()
         seen = [counts.get(label, ClassTally.empty()) for label in bins.labels]
         for before, now in zip(bins.classes(is_inside), seen, strict=True):
-            _check_same(_contents(before, ranges), _contents(now, ranges))
+            _check_same(before, now, ranges)
         kept = bins.classes(~is_inside)
         joined = [old.beside(new) for old, new in zip(kept, seen, strict=True)]
         return JointBins.of_classes(bins.labels, (joined[0], joined[1]), bins.is_weighted)
@@ -102,37 +103,28 @@ def _inside(first: IntArray, last: IntArray, size: int) -> BoolArray:
     return is_inside
 
 
-def _contents(tally: ClassTally, ranges: Ranges) -> list[tuple[int, float, float]]:
-    """Return the number of rows, the least and the largest score of a class in each range.
+def _check_same(before: ClassTally, now: ClassTally, ranges: Ranges) -> None:
+    """Raise unless each range holds as many rows as before, and the same extremes.
 
     Numbers alone would often agree although the rows were drawn anew.
     """
-    size = len(ranges.lows)
-    owner = ranges.find(tally.low)[0]
-    rows = np.zeros(size, dtype=np.int64)
-    low = np.full(size, np.inf)
-    high = np.full(size, -np.inf)
-    np.add.at(rows, owner, tally.rows)
-    np.minimum.at(low, owner, tally.low)
-    np.maximum.at(high, owner, tally.high)
-    return list(zip(rows.tolist(), low.tolist(), high.tolist(), strict=True))
+    first, second = (
+        ClassTally.joined([replace(tally, bin=ranges.find(tally.low)[0]), ClassTally.empty()])
+        for tally in (before, now)
+    )
+    names = ("bin", "rows", "low", "high")
+    if not all(np.array_equal(getattr(first, name), getattr(second, name)) for name in names):
+        raise InvalidInputError(
+            f"Chunks must be the same in every pass, got {_describe(first)} in one pass and "
+            f"{_describe(second)} in the next. Pass a list, or a function that makes the same "
+            "chunks again; persist a frame whose rows are drawn at random."
+        )
 
 
-def _check_same(
-    before: list[tuple[int, float, float]], now: list[tuple[int, float, float]]
-) -> None:
-    for expected, counted in zip(before, now, strict=True):
-        if expected != counted:
-            raise InvalidInputError(
-                f"Chunks must be the same in every pass, got {_words_of(*expected)} in a range of "
-                f"scores in one pass and {_words_of(*counted)} in the next. Pass a list, or a "
-                "function that makes the same chunks again; persist a frame whose rows are drawn "
-                "at random."
-            )
-
-
-def _words_of(rows: int, low: float, high: float) -> str:
-    return f"{rows} rows from {low!r} to {high!r}" if rows else "0 rows"
+def _describe(tally: ClassTally) -> str:
+    if not len(tally):
+        return "0 rows"
+    return f"{tally.rows.sum()} rows from {tally.low.min()} to {tally.high.max()}"
 
 
 def check_unweighted(is_weighted: bool) -> None:

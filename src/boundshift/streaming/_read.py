@@ -16,7 +16,7 @@ from importlib import import_module
 from itertools import chain
 from os import PathLike
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -249,11 +249,8 @@ def read_once(data: object, remedy: str) -> InvalidInputError:
 # --- Which engine reads ---------------------------------------------------------------------------
 
 
-class Source(Protocol):
-    """Labelled scores that are read in passes, the same rows in each."""
-
-    def scan(self, request: PassRequest, on_progress: OnProgress) -> Counts:
-        """Read every row once, and return the `Counts` of a `PassRequest`."""
+Source: TypeAlias = "Callable[[PassRequest, OnProgress], Counts]"
+"""Reads every row of some data once, and returns what a pass asks for; the same rows each time."""
 
 
 def read(
@@ -318,7 +315,7 @@ class PartSource:
     def __init__(self, parts: Sequence[Part] | Part) -> None:
         self._parts = parts
 
-    def scan(self, request: PassRequest, on_progress: OnProgress) -> Counts:
+    def __call__(self, request: PassRequest, on_progress: OnProgress) -> Counts:
         """Read every row once, a few runs ahead of the merging, and merge counts in order."""
         from joblib import cpu_count
 
