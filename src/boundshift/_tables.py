@@ -1,4 +1,4 @@
-"""Files: as batches of columns, as a source of passes, and errors in words.
+"""Files of tables: CSV and Parquet as batches of columns, and errors in words.
 
 Text is cut into blocks of whole rows here and not by Arrow's own streaming reader. After a quote
 that is never closed, Arrow takes the rest of a CSV file for one cell and says nothing.
@@ -8,31 +8,21 @@ from __future__ import annotations
 
 import codecs
 import csv
-import glob
 import io
 import os
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
-from os import PathLike
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.streaming._read import (
-    ROWS_AT_ONCE,
-    Chunk,
-    Part,
-    PartSource,
-    Roles,
-    arrow,
-    check_names,
-    table_chunk,
-)
+from boundshift._validation import nearest_name
+from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,6 +40,28 @@ _LONGEST_ROW = 1 << 26
 # A comma before three digits may stand between thousands, and decides nothing.
 _DECIMAL_COMMA = r"(?i)^\s*[+-]?(0?,\d+|\d{4,},\d+|\d+,(\d{1,2}|\d{4,}))(e[+-]?\d+|\s*%)?\s*$"
 _PERCENT = r"\s*%\s*$"
+
+
+def arrow() -> ModuleType:
+    """Import pyarrow, or name the extra that brings it."""
+    try:
+        return import_module("pyarrow")
+    except ImportError as error:
+        raise MissingExtraError("pyarrow", "arrow") from error
+
+
+def check_names(where: str, names: Sequence[str], wanted: Iterable[str]) -> None:
+    """Raise if a wanted column is not there, and name the nearest that is."""
+    missing = [column for column in wanted if column not in names]
+    if not missing:
+        return
+    shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+    lacks = ", ".join(f"'{column}'" for column in missing[:8])
+    many = "s" if len(missing) > 1 else ""
+    raise InvalidInputError(
+        f"{where} has no column{many} {lacks}.{nearest_name(missing[0], names)} "
+        f"Its columns are: {shown}."
+    )
 
 
 @dataclass(frozen=True)
@@ -71,7 +83,7 @@ def open_table(path: Path, encoding: str = "") -> Iterator[OpenTable]:
     """Open a file of text or Parquet, and find out how to read it."""
     kind = name_format(path)
     if kind is None:
-        raise _unknown_ending(path)
+        raise unknown_ending(path)
     table = OpenTable(str(path), kind, encoding=encoding)
     with readable(table):
         # Any bytes may name a file, and Arrow takes text for UTF-8.
@@ -109,7 +121,7 @@ def name_format(path: Path) -> str | None:
     return "parquet" if name.endswith((".parquet", ".pq")) else None
 
 
-def _unknown_ending(path: Path) -> InvalidInputError:
+def unknown_ending(path: Path) -> InvalidInputError:
     return InvalidInputError(
         "A file's name must end in .csv, .tsv, .txt (also with .gz), .parquet, .pq or, on the "
         f"command line, .xlsx, got '{path.name}'. Write Parquet, or CSV."
@@ -353,95 +365,3 @@ def _explain(table: OpenTable, message: str) -> str:
 
 def _first_line(error: object) -> str:
     return str(error).strip().partition("\n")[0].rstrip(".")
-
-
-# --- A source of passes ---------------------------------------------------------------------------
-
-Files = str | PathLike[str] | Sequence[str | PathLike[str]]
-
-Opener = Callable[[Path], AbstractContextManager[OpenTable]]
-
-
-def files_columns(
-    files: Files, roles: Roles, *, as_text: bool = False, opener: Opener = open_table
-) -> PartSource:
-    """Return the source of some columns of files; with `as_text`, labels of CSV are text."""
-    parts: list[Part] = []
-    for path in find_files(files):
-        with opener(path) as opened:
-            in_path = [name for name in roles.values() if f"{name}=" in str(path)]
-            if in_path:
-                raise InvalidInputError(
-                    f"Column '{in_path[0]}' must be in the files, got it in the path '{path}'. "
-                    "Pass pyarrow.dataset.dataset(folder, partitioning='hive') or DuckDB."
-                )
-            check_names(path.name, opened.header, roles.values())
-            # Row groups are read one without the other; text has to be read from its start.
-            groups = range(opened.stream.num_row_groups) if opened.format == "parquet" else [0]
-        parts += [partial(_read_part, opener, path, group, roles, as_text) for group in groups]
-    return PartSource(parts)
-
-
-def _read_part(
-    opener: Opener, path: Path, group: int, roles: Roles, as_text: bool
-) -> Iterator[Chunk]:
-    pa = arrow()
-    with opener(path) as opened, readable(opened):
-        if opened.format == "parquet":
-            columns = list(dict.fromkeys(roles.values()))
-            how = {"row_groups": [group], "columns": columns, "use_threads": False}
-            batches = opened.stream.iter_batches(ROWS_AT_ONCE, **how)
-        else:
-            types = dict.fromkeys(roles.values(), pa.float64())
-            types[roles["label"]] = pa.string() if as_text else None
-            if "by" in roles:
-                types[roles["by"]] = None
-            batches = read_batches(opened, types)
-        for batch in batches:
-            yield table_chunk(batch, roles, path.name)
-
-
-def are_text(files: Files) -> bool:
-    """Return whether all files are CSV or TSV, whose values have no types."""
-    return all(name_format(path) == "csv" for path in find_files(files))
-
-
-def find_files(files: Files) -> list[Path]:
-    """Return the files of paths, globs and folders, in order."""
-    found: list[Path] = []
-    for name in [files] if isinstance(files, str | PathLike) else files:
-        paths = _expand(os.fspath(name))
-        if "://" in os.fspath(name):
-            raise InvalidInputError(
-                f"must name files on this machine, got {os.fspath(name)!r}. Pass "
-                "pyarrow.dataset.dataset(...) or a DuckDB relation, which read remote files.",
-                argument="data",
-            )
-        if not paths:
-            raise InvalidInputError(
-                f"must name files, got {os.fspath(name)!r}, which matches none. Check the "
-                "folder and the ending.",
-                argument="data",
-            )
-        found += paths
-    for path in found:
-        if name_format(path) is None:
-            raise _unknown_ending(path)
-    return found
-
-
-def _expand(name: str) -> list[Path]:
-    """Return the files of a name, a folder or a glob.
-
-    In folders and globs, names that begin with . or _ are checkpoints, logs and work under way, as
-    Spark and Arrow have it. Folders before the first wildcard were written out by the user.
-    """
-    path = Path(name)
-    if path.is_file():
-        return [path]
-    is_folder = path.is_dir()
-    root = path if is_folder else Path(re.split(r"[*?[]", name)[0] + "x").parent
-    pattern = "**" if is_folder else str(path.relative_to(root))
-    inside = map(Path, glob.glob(pattern, root_dir=root, recursive=True))  # noqa: PTH207
-    seen = [root / p for p in inside if not any(part[0] == "_" for part in p.parts)]
-    return sorted(p for p in seen if p.is_file() and (name_format(p) or not is_folder))

@@ -11,6 +11,7 @@ import pytest
 from pyarrow import parquet
 
 from boundshift import BoundaryWarning, InvalidInputError
+from boundshift import _tables as batches
 from boundshift._app.columns import find_spelling, read_cells
 from boundshift._app.opening import Reading, column_names
 from boundshift._app.tables import (
@@ -22,7 +23,6 @@ from boundshift._app.tables import (
     with_gaps,
     write_frame,
 )
-from boundshift.streaming import _tables as batches
 
 
 def understood(frame):

@@ -24,6 +24,7 @@ ROOMS = [
     "_status",
     "_words",
     "_writing",
+    "_tables",
     "_scores",
     "_ranking",
     "rules",
@@ -50,6 +51,7 @@ ROOMS = [
 # function that needs it.
 LIBRARIES = {
     "_sklearn_internals": {"sklearn"},
+    "_tables": {"pyarrow"},
     "rules": {"sklearn"},
     "streaming": {
         *("dask", "distributed", "duckdb", "joblib", "pandas", "polars", "pyarrow", "pyspark"),

@@ -22,8 +22,8 @@ from boundshift import Boundary, InvalidInputError, Monitor, certify, find_bound
 from boundshift._app.scores import ScoreTable
 from boundshift._app.tables import read_frame
 from boundshift._guarantees.zone import find_zone
+from boundshift._tables import MISSING
 from boundshift.streaming import scan_boundary
-from boundshift.streaming._tables import MISSING
 
 __all__ = ["TARGETS"]
 

@@ -21,7 +21,7 @@ from boundshift._app.scores import doubt_repeats, keeps_floors
 from boundshift._app.tables import read_frame, with_gaps
 from boundshift._guarantees.certificate import Certificate, CertificateStatus
 from boundshift._guarantees.certify import certify
-from boundshift.streaming._read import arrow
+from boundshift._tables import arrow
 
 
 class Certified(NamedTuple):

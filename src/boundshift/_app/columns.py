@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from boundshift._app.tables import with_gaps
+from boundshift._tables import check_names
 from boundshift.exceptions import InvalidInputError
-from boundshift.streaming._read import check_names
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime, time
 from pathlib import Path
 
+from boundshift import _tables
+from boundshift._tables import OpenTable, name_format, readable, with_header
 from boundshift._validation import nearest_name
 from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
-from boundshift.streaming import _tables
-from boundshift.streaming._tables import OpenTable, name_format, readable, with_header
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from boundshift._app.columns import Columns, Spelling, as_features, choose_columns, find_cluster
 from boundshift._app.leakage import Suspect, find_suspects
 from boundshift._app.tables import Labels, drop_labels, positive_note, read_target, with_gaps
+from boundshift._tables import check_names
 from boundshift._typing import IntArray
 from boundshift.exceptions import InvalidInputError
 from boundshift.report._evidence import check_levels
-from boundshift.streaming._read import check_names
 
 if TYPE_CHECKING:
     import pandas as pd

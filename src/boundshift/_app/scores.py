@@ -32,20 +32,15 @@ from boundshift._guarantees.zone import Zone, find_zone
 from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample
 from boundshift._status import Status
+from boundshift._tables import OpenTable, arrow, read_batches
 from boundshift._typing import BoolArray, FloatArray
 from boundshift._view import assume_own_threshold
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.rules import Cost, Floors, Rule
-from boundshift.streaming._read import arrow, as_labels
+from boundshift.streaming._files import are_text, files_columns, find_files
+from boundshift.streaming._read import as_labels
 from boundshift.streaming._scan import decide_source
-from boundshift.streaming._tables import (
-    OpenTable,
-    are_text,
-    files_columns,
-    find_files,
-    read_batches,
-)
 
 # Larger files are read in passes, in memory that does not grow.
 _LARGE = 1 << 29

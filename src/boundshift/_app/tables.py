@@ -16,12 +16,11 @@ import numpy as np
 
 from boundshift._app.cli import visible
 from boundshift._app.opening import AS_IT_IS, Reading, open_table
+from boundshift._tables import MISSING, OpenTable, arrow, read_batches, readable
 from boundshift._typing import IntArray
 from boundshift._validation import are_signs, order_labels
 from boundshift._writing import is_special, write_whole
 from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
-from boundshift.streaming._read import arrow
-from boundshift.streaming._tables import MISSING, OpenTable, read_batches, readable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from boundshift._tables import arrow, check_names
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._count import PassRequest
 from boundshift.streaming._read import (
@@ -19,9 +20,7 @@ from boundshift.streaming._read import (
     PartSource,
     Roles,
     Source,
-    arrow,
     as_chunk,
-    check_names,
     not_real_numbers,
     read_once,
     table_chunk,
@@ -80,11 +79,9 @@ def duckdb_columns(relation: duckdb.DuckDBPyRelation, roles: Roles) -> PartSourc
     arrow()
     own = _check_columns(getattr(relation, "columns", None), relation, roles)
     # A ColumnExpression would take a dot or a quote in a name for syntax.
-    chosen = [
-        SQLExpression(quote_name(name, "duckdb")).alias(role) for role, name in roles.items()
-    ]
+    chosen = [SQLExpression(quote_name(name, "duckdb")).alias(role) for role, name in roles.items()]
 
-    def batches() -> Iterable[pa.RecordBatch]:
+    def batches() -> pa.RecordBatchReader:
         rows = relation.select(*chosen)
         # Releases before 2 have another name for it.
         reader = getattr(rows, "to_arrow_reader", None) or rows.fetch_record_batch

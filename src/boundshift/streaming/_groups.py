@@ -18,6 +18,7 @@ from boundshift._groups import (
     warn_of_groups,
 )
 from boundshift._scores import SCALES, Scale
+from boundshift._tables import arrow
 from boundshift._typing import IntArray, Label
 from boundshift._validation import as_choice, order_labels
 from boundshift.curves import ErrorCurve
@@ -27,7 +28,6 @@ from boundshift.streaming._bins import group_of
 from boundshift.streaming._decide import decide_bins, decide_bins_by, gap_around, summary_of
 from boundshift.streaming._joint import JointBins
 from boundshift.streaming._public import Stored, Tally, columns_of, read_counts
-from boundshift.streaming._read import arrow
 from boundshift.streaming._tally import ClassTally, Counts
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class GroupTallies(Stored, Mapping[Label, Tally]):
         total = Counts()
         total.merge(self._counts)
         total.merge(other._counts)
-        return GroupTallies(total.compact())
+        return GroupTallies(total)
 
     def to_arrow(self) -> pa.Table:
         """Return the tallies as an Arrow table with a row for each group, label and bin."""

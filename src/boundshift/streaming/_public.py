@@ -18,6 +18,7 @@ from boundshift._guarantees.certify import check_known, read_threshold, state_ch
 from boundshift._guarantees.zone import Zone, as_errors
 from boundshift._result.boundary import Boundary, warn_of
 from boundshift._scores import SCALES, Scale
+from boundshift._tables import arrow
 from boundshift._typing import FloatArray, Label
 from boundshift._validation import as_choice, as_share, order_labels
 from boundshift.curves import ErrorCurve
@@ -29,7 +30,7 @@ from boundshift.streaming._count import PassRequest
 from boundshift.streaming._decide import decide_bins
 from boundshift.streaming._joint import JointBins
 from boundshift.streaming._looks import Passes, Progress, check_faults, check_unweighted
-from boundshift.streaming._read import arrow, read
+from boundshift.streaming._read import read
 from boundshift.streaming._sql import DIALECTS, count_query, counts_of, quote_name
 from boundshift.streaming._tally import ClassTally, Counts
 from boundshift.streaming._zone import decide_zone
@@ -173,7 +174,7 @@ class Tally(Stored):
             from boundshift.streaming._groups import GroupTallies
 
             source = read(data, label, score, element=element, by=by)
-            return GroupTallies(Passes(source, progress).count(PassRequest()).compact())
+            return GroupTallies(Passes(source, progress).count(PassRequest()))
         passes = Passes(read(data, label, score, weight, element), progress)
         counts = passes.count(PassRequest(cuts=tuple(map(float, at))))
         classes = dict(counts.classes())
@@ -360,14 +361,10 @@ class Tally(Stored):
                 "Tallies must both have weights or neither, got one of each. Count both with "
                 "`weight`, or both without."
             )
-        labels = [*self.classes, *(label for label in other.classes if label not in self.classes)]
-        merged = {
-            label: _merged(
-                *(each.classes[label] for each in (self, other) if label in each.classes)
-            )
-            for label in labels
-        }
-        return Tally(merged, self.is_weighted or other.is_weighted)
+        classes = dict(self.classes)
+        for label, tally in other.classes.items():
+            classes[label] = _merged(classes[label], tally) if label in classes else tally
+        return Tally(classes, self.is_weighted or other.is_weighted)
 
     def __repr__(self) -> str:
         rows = ", ".join(f"{label!r}: {n:,}" for label, n in self.n_rows.items())

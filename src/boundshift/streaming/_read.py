@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from itertools import chain
 from os import PathLike
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from boundshift._tables import arrow
 from boundshift._typing import BoolArray, FloatArray, Label, LabelArray
-from boundshift._validation import as_column, nearest_name
-from boundshift.exceptions import InvalidInputError, MissingExtraError
+from boundshift._validation import as_column
+from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._tally import Counts
 
 if TYPE_CHECKING:
@@ -121,14 +121,6 @@ def table_chunk(rows: pa.Table | pa.RecordBatch, roles: Roles, location: str) ->
     return as_chunk(columns, location)
 
 
-def arrow() -> ModuleType:
-    """Import pyarrow, or name the extra that brings it."""
-    try:
-        return import_module("pyarrow")
-    except ImportError as error:
-        raise MissingExtraError("pyarrow", "arrow") from error
-
-
 def as_labels(column: pa.Array, name: str, where: str) -> pa.Array:
     """Return an Arrow column of labels, bytes as the text that they are; refuse other kinds."""
     pa = arrow()
@@ -166,17 +158,13 @@ def _numbers(name: str, values: Column, location: str, n_rows: int) -> FloatArra
     """Return scores, or weights, as an array of numbers, NaN where missing."""
     if (column := _as_arrow(values)) is not None:
         pa = arrow()
-        kinds = arrow().types
-        if kinds.is_dictionary(column.type):
+        if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
         kind = column.type
-        is_plain = kinds.is_floating(column.type)
-        is_other = kinds.is_integer(kind) or kinds.is_decimal(kind) or kinds.is_null(kind)
-        if not is_plain and not is_other:
+        is_real = pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+        if not (is_real or pa.types.is_integer(kind) or pa.types.is_null(kind)):
             raise not_real_numbers(name, f"{kind} values in {location}")
-        if column.null_count or not is_plain:
-            column = column.cast(pa.float64(), safe=False)
-        values = column.to_numpy(zero_copy_only=False)
+        values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     try:
         if hasattr(values, "isna"):  # pandas has several values that mean "missing".
             values = values.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -221,20 +209,6 @@ def encode_groups(groups: Column) -> tuple[LabelArray, tuple[Label, ...]]:
         names = tuple(values.tolist())
     is_missing = np.array([name is None or name != name for name in names], dtype=np.bool_)
     return np.where(np.append(is_missing, True)[codes], -1, codes), names
-
-
-def check_names(where: str, names: Sequence[str], wanted: Iterable[str]) -> None:
-    """Raise if a wanted column is not there, and name the nearest that is."""
-    missing = [column for column in wanted if column not in names]
-    if not missing:
-        return
-    shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
-    lacks = ", ".join(f"'{column}'" for column in missing[:8])
-    many = "s" if len(missing) > 1 else ""
-    raise InvalidInputError(
-        f"{where} has no column{many} {lacks}.{nearest_name(missing[0], names)} "
-        f"Its columns are: {shown}."
-    )
 
 
 def read_once(data: object, remedy: str) -> InvalidInputError:
@@ -283,7 +257,7 @@ def read(
             argument="data",
         )
     elif _is_path(data) or (isinstance(data, list | tuple) and data and all(map(_is_path, data))):
-        source = import_module("boundshift.streaming._tables").files_columns(data, roles)
+        source = import_module("boundshift.streaming._files").files_columns(data, roles)
     elif callable(data) or (hasattr(data, "__iter__") and not hasattr(data, "columns")):
         source = _pairs(data, roles)
     else:

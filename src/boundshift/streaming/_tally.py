@@ -176,9 +176,10 @@ class Counts:
     def compact(self) -> Counts:
         """Join the counts of each class."""
         for parts in self._parts.values():
-            parts[:] = [ClassTally.joined(parts)] if parts else []
+            if len(parts) > 1:
+                parts[:] = [ClassTally.joined(parts)]
         return self
 
     def classes(self) -> Mapping[Label, ClassTally]:
         """Return the counts of each class."""
-        return {label: ClassTally.joined(parts) for label, parts in self._parts.items() if parts}
+        return {label: parts[0] for label, parts in self.compact()._parts.items() if parts}
