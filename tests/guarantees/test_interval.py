@@ -38,16 +38,16 @@ def test_a_rule_of_frequencies_varies_as_on_other_rows_of_the_same_mix(rule: obj
     assert low < np.median(others) < high
 
 
-def test_four_times_as_many_rows_halve_it() -> None:
+def test_more_rows_narrow_it_at_the_rate_of_a_density() -> None:
     rng = np.random.default_rng(0)
     widths = []
     for n in (4000, 64_000):
         y = np.repeat([0, 1], n)
         low, high = threshold_interval(
-            y, normal(rng, y), curve="smoothed", random_state=0, n_resamples=60
+            y, normal(rng, y), curve="smoothed", random_state=0, n_resamples=200
         )
         widths.append(high - low)
-    assert widths[1] == pytest.approx(widths[0] / 4, rel=0.4)
+    assert widths[1] == pytest.approx(widths[0] * 16**-0.4, rel=0.3)
 
 
 def test_more_confidence_is_wider_and_a_seed_repeats_it() -> None:

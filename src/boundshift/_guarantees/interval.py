@@ -22,10 +22,10 @@ from boundshift.rules import Rule
 Draw = Callable[[np.random.Generator], Scores]
 
 # Resamples, and those of curves and rules that take long.
-_RESAMPLES = 200
+_RESAMPLES = 100
 _SLOW_RESAMPLES = 50
 # Smooth curves: bins of equal width, and as many of equal counts, in which rows are drawn.
-_BINS = 1024
+_BINS = 512
 # Other curves: rows drawn of both classes together, the fewest of the smaller class (for floors,
 # which keep the proportion of the classes, too), and the most of the larger one.
 _DRAWN = 4000
@@ -58,14 +58,14 @@ def threshold_interval(
     y_true, y_score : array-like of shape (n_samples,)
         As in :func:`~boundshift.find_boundary`.
     confidence : float, default=0.95
-        Share of other draws whose threshold falls inside, about.
+        Proportion of other samples whose threshold falls inside, approximately.
     curve, rule, pos_label, scale
         As in :func:`~boundshift.find_boundary`; the limits of probabilities are probabilities.
     n_resamples : int, default=None
-        Number of draws, at least 2. None: 200; 50 for the paper's curve and for a
+        Number of resamples, at least 2. None: 100; 50 for the paper's curve and for a
         :class:`~boundshift.Metric`, which take longer.
     random_state : int, Generator or None, default=None
-        Seed of the draws.
+        Seed of the resamples.
 
     Returns
     -------
@@ -81,8 +81,8 @@ def threshold_interval(
     ratio of Student's quantile for n - 1 degrees of freedom to the normal one, n being the rows of
     the smaller class.
 
-    Smooth curves see each class in about two thousand bins, each at the mean of its rows, and a
-    draw is a multinomial count of these: a million rows take as long as a thousand. Scores that
+    Smooth curves see each class in about a thousand bins, each at the mean of its rows, and a
+    resample is a multinomial count of these: a million rows take as long as a thousand. Scores that
     repeat are bins of their own. For the other curves rows are drawn: of more than 4,000 a share
     m/n (4,000 rows, or 1,000 of the smaller class; of the larger one at most 10,000). Deviations
     then shrink with n as estimates do, by :math:`(m/n)^{1/2}`. Curves of counts jump at every row,
@@ -132,11 +132,14 @@ def threshold_interval(
     widen = math.sqrt((degrees + 1) / degrees) * float(t.ppf(tail, degrees) / norm.ppf(tail))
     if jumps:
         beyond = 1.0 - float(norm.cdf(widen * norm.ppf(tail)))
-        low = min(float(np.quantile(thresholds, beyond, method="lower")), centre)
-        high = max(float(np.quantile(thresholds, 1.0 - beyond, method="higher")), centre)
+        low, high = np.quantile(thresholds, [beyond, 1.0 - beyond], method="weibull").tolist()
+        low = min(low, centre)
+        high = max(high, centre)
         low, high = _widen_to_scores(sample, low, high, is_counted=curve.is_step)
     else:
-        first, middle, last = np.quantile(thresholds, [1 - tail, 0.5, tail]).tolist()
+        first, middle, last = np.quantile(
+            thresholds, [1 - tail, 0.5, tail], method="weibull"
+        ).tolist()
         factor = math.sqrt(2.0) * shrink * widen
         low = centre - factor * (middle - first)
         high = centre + factor * (last - middle)
