@@ -20,7 +20,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from boundshift._boundary import choose_claims
 from boundshift._guarantees.certificate import Certificate, CertificateStatus
-from boundshift._guarantees.certify import certify, certify_by_folds
+from boundshift._guarantees.certify import certify
+from boundshift._guarantees.folds import certify_by_folds
 from boundshift._guarantees.zone import Zone, find_zone
 from boundshift._result.boundary import Boundary
 from boundshift._sklearn_internals import exists_if

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm, t
 
-from boundshift._guarantees.certify import have_chosen, read_scores, read_threshold
 from boundshift._guarantees.powered import clopper_pearson_interval
+from boundshift._guarantees.reading import find_origin, read_scores, read_threshold
 from boundshift._result.boundary import Boundary
-from boundshift._typing import FloatArray
+from boundshift._scores import ScoreSample, describe_copies
+from boundshift._typing import BoolArray, FloatArray
 from boundshift._validation import as_generator, as_rows, as_share
 from boundshift.curves._clusters import as_clusters
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
@@ -101,14 +102,10 @@ def metric_intervals(
     number, pos_label = read_threshold(threshold, pos_label, y_true)
     scores = read_scores("y_score", y_score)
     is_positive, scores, _ = as_rows(y_true, scores, pos_label, symmetric=False)
-    is_chosen = have_chosen(threshold, scores, is_positive)
-    if is_chosen:
-        warnings.warn(
-            "`threshold` should not be chosen on these rows, but some of them chose the boundary, "
-            "so the intervals are too narrow. Use other rows.",
-            BoundaryWarning,
-            stacklevel=2,
-        )
+    doubt = _find_doubt(threshold, scores, is_positive, is_by_rows=cluster is None)
+    if doubt:
+        message = f"{doubt}, so the intervals are too narrow. Use other rows."
+        warnings.warn(message, BoundaryWarning, stacklevel=2)
     cell = 2 * is_positive.astype(np.intp) + (scores > number)
     counts = np.bincount(cell, minlength=_CELLS).astype(np.float64)
     rng = as_generator(random_state)
@@ -128,7 +125,7 @@ def metric_intervals(
         for name, (least, most) in rates.items():
             low[name] = least
             high[name] = most
-        exact = np.array([name in rates and not is_chosen for name in METRICS])
+        exact = np.array([name in rates and not doubt for name in METRICS])
     return {
         "metric": np.array(METRICS),
         "value": np.array([float(value[name]) for name in METRICS]),
@@ -136,6 +133,19 @@ def metric_intervals(
         "high": np.array([high[name] for name in METRICS]),
         "exact": exact,
     }
+
+
+def _find_doubt(
+    threshold: float | Boundary, scores: FloatArray, is_positive: BoolArray, *, is_by_rows: bool
+) -> str:
+    """Return why these rows are no random sample of new rows; nothing if they may be one."""
+    origin = find_origin(threshold, scores, is_positive)
+    if origin == "training":
+        return "The model was trained on some of these rows"
+    if origin is not None:
+        return "Some of these rows chose the boundary"
+    n_copies = ScoreSample.from_rows(is_positive, scores, (0, 1)).n_copies
+    return describe_copies(n_copies) if is_by_rows and n_copies > 1 else ""
 
 
 def _metrics_of(cells: FloatArray) -> dict[str, FloatArray]:

@@ -37,6 +37,7 @@ _NORMAL_IQR = 1.3489795003921634  # interquartile range of a standard normal dis
 # A repeated score is an atom if it holds this share of a class, or of both together.
 ATOM_SHARE = 1e-3
 ATOM_ROWS = 2
+_FEWEST_SCORES = 20  # by chance, so many do not all occur an even number of times
 _ROUNDING = 1e-9  # of a weight
 _SUM_ROUNDING = 1e-12  # of a sum of weights, relative to it
 _TINY = float(np.finfo(np.float32).tiny)  # numbers closer to 0 may be 0 in float32
@@ -220,6 +221,20 @@ def _find_runs(values: FloatArray, length: int) -> FloatArray:
     """Return those of ascending values that occur so often, some of them more than once."""
     last = values[length - 1 :]
     return np.asarray(last[last == values[: len(last)]])
+
+
+def _rows_of_distinct(scores: Scores) -> IntArray:
+    """Return how many rows each distinct score has."""
+    first = np.flatnonzero(np.diff(scores.value, prepend=np.nan) != 0.0)
+    return np.diff(scores._rank_of(first), append=scores.n).astype(np.int64)
+
+
+def describe_copies(n_copies: int) -> str:
+    """Return why rows seem to be copies of each other."""
+    return (
+        f"The number of rows at every score of a class is a multiple of {n_copies}, so rows seem "
+        "to be copies of each other"
+    )
 
 
 def is_among(values: FloatArray, atoms: FloatArray) -> BoolArray:
@@ -429,6 +444,17 @@ class ScoreSample:
         """Standard deviation within the classes, both together."""
         parts = [(scores.effective_n - 1, scores.std) for scores in self.classes]
         return pooled_spread(parts, max(sum(rows for rows, _ in parts), 1))
+
+    @property
+    def n_copies(self) -> int:
+        """Number that divides how often each score of a class, or of both, occurs.
+
+        If it is not 1, rows seem to be copies of each other. It is 1 for fewer than 20 scores.
+        """
+        rows = [_rows_of_distinct(scores) for scores in self.classes]
+        rows.append(np.concatenate(rows))
+        divisors = [int(np.gcd.reduce(each)) for each in rows if len(each) >= _FEWEST_SCORES]
+        return max(divisors, default=1)
 
     @property
     def is_reversed(self) -> bool:

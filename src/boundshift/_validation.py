@@ -40,6 +40,12 @@ def as_choice(name: str, value: _T, choices: Sequence[object]) -> _T:
     raise InvalidInputError(f"must be one of {allowed}, got {value!r}.", argument=name)
 
 
+def as_flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise InvalidInputError(f"must be True or False, got {value!r}.", argument=name)
+    return bool(value)
+
+
 def nearest_name(given: object, names: Iterable[str]) -> str:
     """Return a sentence that suggests the name nearest to a mistyped one, or nothing."""
     folded = {name.casefold(): name for name in names}

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from boundshift._boundary import decide
-from boundshift._guarantees.certify import read_threshold
+from boundshift._guarantees.reading import read_threshold
 from boundshift._result.boundary import Boundary, warn_of
 from boundshift._scores import ScoreSample, check_finite
 from boundshift._typing import FloatArray

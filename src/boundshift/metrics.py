@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boundshift._guarantees.certify import read_threshold
+from boundshift._guarantees.reading import read_threshold
 from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample, check_finite
 from boundshift._search import gap_edges

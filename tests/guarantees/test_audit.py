@@ -84,8 +84,8 @@ def test_rows_drawn_by_their_side_have_an_exact_bound(rate, sides):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"probability": (0.5, 1.5), "least_probability": None}, "at most 1 each"),
-        ({"probability": (0.5, 1.0)}, "go without `least_probability`"),
+        ({"probability": (0.5, 1.5), "least_probability": None}, "at most 1 on each side"),
+        ({"probability": (0.5, 1.0)}, "one value for each of 100 rows"),
         ({"probability": (0.0, 1.0), "least_probability": None}, "must be a positive finite"),
         ({"probability": (0.5, 1.0), "chosen_here": True}, "without each other"),
         ({"probability": [0.0] * 100}, "from `least_probability`, 0.5, to 1, got 0"),

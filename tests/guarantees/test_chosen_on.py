@@ -332,7 +332,7 @@ def test_training_rows_are_known_by_the_scores_of_their_model(options):
     assert certify(Y[ORDER][:300], seen[ORDER][:300], boundary).status == "nominal"
     with pytest.raises(InvalidInputError, match="or train its model"):
         Audit(seen, boundary, Floors(recall=0.7))
-    with pytest.warns(BoundaryWarning, match="it was trained on some of these rows"):
+    with pytest.raises(InvalidInputError, match="it was trained on some of these rows"):
         compare_boundaries(Y, seen, 0.0, seen, boundary, cost=Cost())
     assert certify(Y, clf.positive_scores(X[~train]), boundary).certified
 

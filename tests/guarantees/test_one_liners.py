@@ -31,10 +31,18 @@ DF = pd.DataFrame(X, columns=list("abcdef"))
 YS, S = two_normals(400, 100, 1.0)
 NOISE = np.random.default_rng(0).normal(size=(60, 2))
 FIRST = np.arange(12) % 2
+UNSEEN = np.random.default_rng(1).normal(size=500)
+TWICE = (np.tile(YS, 2), np.tile(S, 2))
+# Each positive row five times, as before training.
+UPSAMPLED = np.repeat(np.arange(500), 1 + 4 * YS)
 
 
 def forest():
     return RandomForestClassifier(20, random_state=0)
+
+
+def answered(audit, labels):
+    return audit.add(labels[audit.next_rows(len(labels))])
 
 
 with warnings.catch_warnings(action="ignore"):
@@ -118,6 +126,38 @@ CALLS = [
     lambda: b.find_boundary(YS, S, rule=Floors(recall=0.8), sample_weight=np.full(500, 100.0)),
     lambda: b.find_boundary(FIRST, NOISE[:12, 0]),
     lambda: b.find_boundary(np.tile([0, 1], 30), NOISE[:, 1]),
+    # Rows that look like copies of each other.
+    lambda: b.certify(*TWICE, 0.5, cluster=np.arange(1000)),
+    lambda: b.certify(*TWICE, 0.5, probability=(1.0, 1.0)),
+    lambda: b.certify(*TWICE, 0.5, probability=np.ones(1000), least_probability=1.0),
+    lambda: b.certify(YS[UPSAMPLED], S[UPSAMPLED], 0.5),
+    lambda: b.find_zone(*TWICE, errors=0.3),
+    lambda: b.find_zone(YS[UPSAMPLED], S[UPSAMPLED], errors=0.3),
+    lambda: b.find_zone(*TWICE, precision=0.3, npv=0.7),
+    lambda: b.find_boundary(*TWICE, rule=Floors(recall=0.8)),
+    lambda: b.find_boundary(YS[UPSAMPLED], S[UPSAMPLED], rule=Floors(recall=0.8)),
+    lambda: b.estimate_rate(*TWICE, NOISE[:, 0]),
+    lambda: b.compare_boundaries(*TWICE, 0.5, TWICE[1], 0.7, cost=b.Cost()),
+    lambda: streaming.Tally.of([(YS, S), (YS, S)]).certify(0.5),
+    # Scores that were rounded on their way through a file.
+    lambda: b.certify(YS, S.round(4), BD),
+    lambda: b.certify(YS, [float(f"{score:.6g}") for score in S], BD),
+    lambda: b.certify(YS, S.astype("float16"), BD),
+    lambda: b.certify(YS, expit(S).round(4), b.find_boundary(YS, expit(S))),
+    # Rows with a label among those without one.
+    lambda: b.estimate_rate(YS, S, S),
+    lambda: b.certify(YS, S, 0.5, unlabelled=np.append(S, UNSEEN)),
+    # The positive class of labels 1 and 2 is not known.
+    lambda: answered(b.Audit(S, 0.0, Floors(specificity=0.2)), YS + 1),
+    lambda: b.certify(YS, S, 0.5, chosen_here=None),
+    lambda: b.certify_counts((1, 1), (40, 10), (0, 0)),
+    lambda: b.compare_boundaries(
+        Y, LOGISTIC.positive_scores(X), LOGISTIC.boundary_, X[:, 0], 0.0, cost=b.Cost()
+    ),
+    lambda: b.Zone.from_json(b.find_zone(YS, S, 0.3).to_json().replace("0.3", "0.001")),
+    lambda: b.Zone.from_json(
+        b.find_zone(YS[395:405], S[395:405], 0.5, 0.5).to_json().replace(": 0.5", ": 0.999")
+    ),
 ]
 
 

@@ -7,8 +7,8 @@ from typing import Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift._guarantees.certify import read_scores, read_threshold
 from boundshift._guarantees.draws import PoolBets, stratify
+from boundshift._guarantees.reading import read_scores, read_threshold
 from boundshift._result.boundary import Boundary
 from boundshift._status import TextStatus
 from boundshift._typing import BoolArray, FloatArray, IndexArray
@@ -17,6 +17,8 @@ from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors
 from boundshift.rules._guarantee import Guarantee
 
+# What 1 is positive against, if no positive class is named.
+_NEGATIVES_OF_ONE = {0, -1}
 # Largest logarithm of the evidence; a float holds its power.
 _MOST_LOG = 700.0
 
@@ -114,6 +116,7 @@ class Audit:
         self.about = about
         self.level = 1.0 - guarantee.delta
         self.pos_label = 1 if pos_label is None else pos_label
+        self._is_positive_assumed = pos_label is None
         self._guarantee = guarantee
         self._flagged = scores > t
         counted = {"precision": self._flagged, "npv": ~self._flagged}
@@ -155,6 +158,13 @@ class Audit:
                 f"must be {self.pos_label!r}, the positive class, or one other label of "
                 f"its kind, got {sorted(map(repr, others))}. Name the positive class by pos_label.",
                 argument="labels",
+            )
+        if self._is_positive_assumed and not others <= _NEGATIVES_OF_ONE:
+            raise InvalidInputError(
+                "must be given for labels other than 0 and 1, -1 and 1, or booleans, got the "
+                f"labels {sorted(map(repr, others))} and no positive class. Name it, as in "
+                "Audit(..., pos_label=2).",
+                argument="pos_label",
             )
         self._negatives = others
         for is_positive in (y == self.pos_label).tolist():

@@ -29,7 +29,7 @@ from boundshift._result.records import (
 )
 from boundshift._result.rows import Origin as Origin
 from boundshift._status import TextStatus
-from boundshift._validation import as_choice, as_positive, as_share
+from boundshift._validation import as_choice, as_flag, as_positive, as_share
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 
@@ -188,6 +188,11 @@ class Certificate(Record):
         require(is_bound, "error_bounds", "follow from the counts", self.error_bounds)
 
     @property
+    def delta(self) -> float:
+        """Probability with which each bound by itself may fail."""
+        return share_delta(self.confidence, len(self.labels), self.joint)
+
+    @property
     def certified(self) -> bool:
         """Whether the bounds hold for the deployed model."""
         return self.status is CertificateStatus.CERTIFIED
@@ -262,11 +267,10 @@ class Certificate(Record):
                 argument="next_rows",
             )
         self._warn_unless_certified("next_rows")
-        delta = (1.0 - self.confidence) / (len(self.labels) if self.joint else 1)
 
         def limit(k: int, n: int) -> int:
             def is_beyond(j: int) -> bool:
-                return bool(hypergeom.cdf(k, n + int(m), k + j, n) <= delta)
+                return bool(hypergeom.cdf(k, n + int(m), k + j, n) <= self.delta)
 
             return bisect_left(range(1, int(m) + 1), True, key=is_beyond)
 
@@ -420,6 +424,11 @@ class Certificate(Record):
         return prevalence * (1.0 - misses) - costs[0] / costs[1] * false_alarms
 
 
+def share_delta(confidence: float, n_classes: int, joint: bool) -> float:
+    """Return the probability with which the bound of one class may fail."""
+    return (1.0 - confidence) / (n_classes if joint else 1)
+
+
 def _share_of(right: float, wrong: float) -> float:
     return right / (right + wrong) if right > 0.0 else 0.0
 
@@ -472,9 +481,8 @@ def certify_counts(
     """
     _check_counts(wrong, n_samples, labels)
     confidence = as_share("confidence", confidence)
-    for name, flag in (("joint", joint), ("chosen_here", chosen_here)):
-        if not isinstance(flag, bool | np.bool_):
-            raise InvalidInputError(f"must be True or False, got {flag!r}.", argument=name)
+    joint = as_flag("joint", joint)
+    chosen_here = as_flag("chosen_here", chosen_here)
     status, reason = _WORTH[as_choice("origin", origin, tuple(_WORTH))]
     if status is CertificateStatus.CERTIFIED:
         fixed = " and the threshold was fixed before"
@@ -487,7 +495,7 @@ def certify_counts(
         n_samples=tuple(n_samples),
         labels=tuple(labels),
         confidence=confidence,
-        joint=bool(joint),
+        joint=joint,
         method="uniform" if chosen_here else "clopper-pearson",
         status=status,
         reason=reason,
@@ -499,7 +507,8 @@ def certify_counts(
 def _check_counts(wrong: Sequence[int], n_samples: Sequence[int], labels: Sequence[Any]) -> None:
     """Raise unless some of the rows of each class are wrong."""
     are_counts = all(isinstance(k, numbers.Integral) for k in (*wrong, *n_samples))
-    if not are_counts or not len(wrong) == len(n_samples) == len(labels) >= 2:
+    has_labels = len(set(labels)) == len(labels)
+    if not are_counts or not has_labels or not len(wrong) == len(n_samples) == len(labels) >= 2:
         raise InvalidInputError(
             "and `n_samples` must be a number of rows for each class, got "
             f"{wrong!r} and {n_samples!r} for the classes {labels!r}. Use wrong=(34, 5) and "
@@ -528,7 +537,7 @@ def _bounds(
     wrong: Sequence[int], rows: Sequence[int], confidence: float, joint: bool, chosen_here: bool
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Return the bound of each class, and the one with no row on the wrong side."""
-    delta = (1.0 - as_share("confidence", confidence)) / (len(rows) if joint else 1)
+    delta = share_delta(as_share("confidence", confidence), len(rows), joint)
 
     def bounds(counts: Sequence[int]) -> tuple[float, ...]:
         how: dict[str, Any] = {"chosen_here": chosen_here, "n_classes": len(rows)}

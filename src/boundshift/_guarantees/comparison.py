@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from boundshift._guarantees.certificate import bound_error
-from boundshift._guarantees.certify import have_chosen, read_scores, read_threshold
 from boundshift._guarantees.differences import difference_interval
+from boundshift._guarantees.reading import find_origin, read_scores, read_threshold, refuse_copies
 from boundshift._result.boundary import Boundary
 from boundshift._typing import BoolArray, FloatArray, IndexArray
 from boundshift._validation import as_rows, as_share
@@ -180,8 +180,17 @@ def compare_boundaries(
     chosen = []
     sides = (("old", old, old_scores), ("new", new, new_scores))
     for name, boundary, scores in sides:
-        if have_chosen(boundary, scores, is_positive, f"{name}_score"):
+        origin = find_origin(boundary, scores, is_positive, f"{name}_score")
+        if origin == "training":
+            raise InvalidInputError(
+                "must be scores of rows that the model has not seen, but it was trained on some "
+                "of these rows. Compare on other rows.",
+                argument=f"{name}_score",
+            )
+        if origin is not None:
             chosen.append(name)
+    if cluster is None:
+        refuse_copies(is_positive, old_scores, new_scores)
     if chosen and cluster is not None:
         raise InvalidInputError(
             f"must go with boundaries that were fixed before, but the {chosen[0]} boundary was "

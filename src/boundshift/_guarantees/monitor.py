@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundshift._guarantees.bets import Batches, Bet, Point, When
 from boundshift._guarantees.certificate import Certificate
-from boundshift._guarantees.certify import read_drawn, read_threshold
+from boundshift._guarantees.design import Design
+from boundshift._guarantees.reading import read_threshold
 from boundshift._result.boundary import check_scale
 from boundshift._result.records import Record, require, require_counts
 from boundshift._scores import check_finite
 from boundshift._typing import FloatArray, IndexArray
-from boundshift._validation import as_column, as_pair, as_scores, as_share
+from boundshift._validation import as_column, as_scores, as_share
 from boundshift._words import at_most, percent
 from boundshift.curves._clusters import as_clusters, cluster_means
 from boundshift.curves._uniform import clopper_pearson
@@ -252,7 +253,7 @@ class Monitor(Record):
         if len(scores) and threshold == self.certificate.threshold:
             self._check_scale(scores, classes)
         predicted = (scores > threshold).astype(np.intp)
-        design = _Design(cluster, probability, least_probability)
+        design = Design(cluster, probability, least_probability)
         return self._take(classes, predicted, when, design)
 
     def update_predictions(
@@ -271,7 +272,7 @@ class Monitor(Record):
         """
         predicted = self._read_labels("y_pred", y_pred, None)
         classes = self._read_labels("y_true", y_true, len(predicted))
-        design = _Design(cluster, probability, least_probability)
+        design = Design(cluster, probability, least_probability)
         return self._take(classes, predicted, when, design)
 
     def _check_scale(self, scores: FloatArray, classes: IndexArray) -> None:
@@ -307,13 +308,15 @@ class Monitor(Record):
         return places
 
     def _take(
-        self, classes: IndexArray, predicted: IndexArray, when: ArrayLike | object, design: _Design
+        self, classes: IndexArray, predicted: IndexArray, when: ArrayLike | object, design: Design
     ) -> Self:
         """Add rows, given the places of their classes and of the predicted ones."""
         is_wrong = predicted != classes
         batch, dates = _read_dates(when, len(classes))
-        design.check(self.certificate)
-        weights = design.weigh(predicted, len(self.classes))
+        _check_design(design, self.certificate)
+        weights = np.ones(len(classes))
+        if design.is_drawn:
+            weights = design.ratios(predicted == 1)
         clusters = None
         if design.cluster is not None:
             clusters = as_clusters(design.cluster, len(classes))
@@ -487,61 +490,41 @@ def _check_certificate(certificate: Any) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _Design:
-    """How the rows of an update were drawn: whole clusters, or rows with known probabilities."""
-
-    cluster: ArrayLike | None
-    probability: ArrayLike | None
-    least_probability: float | None
-
-    @property
-    def is_drawn(self) -> bool:
-        return self.probability is not None or self.least_probability is not None
-
-    def check(self, certificate: Certificate) -> None:
-        """Raise unless rows are given as those of the certificate were."""
-        needs_clusters = certificate.n_clusters is not None
-        if needs_clusters and self.cluster is None:
-            raise InvalidInputError(
-                "must be given with a certificate of clusters, got None. Pass the id of "
-                "each row's cluster.",
-                argument="cluster",
-            )
-        if self.cluster is not None and not needs_clusters:
-            raise InvalidInputError(
-                "must be left out with a certificate of rows, whose bounds are not about "
-                "averages over clusters. Leave it out, or certify with `cluster`.",
-                argument="cluster",
-            )
-        if self.cluster is not None and self.is_drawn:
-            raise InvalidInputError(
-                "must go without `cluster`, got both. Leave one of them out.",
-                argument="probability",
-            )
-        needs_probability = certificate.method == "drawn" or (
-            certificate.method == "betting" and not needs_clusters
+def _check_design(design: Design, certificate: Certificate) -> None:
+    """Raise unless rows are given as those of the certificate were."""
+    needs_clusters = certificate.n_clusters is not None
+    if needs_clusters and design.cluster is None:
+        raise InvalidInputError(
+            "must be given with a certificate of clusters, got None. Pass the ID of each row's "
+            "cluster.",
+            argument="cluster",
         )
-        if needs_probability and not self.is_drawn:
-            raise InvalidInputError(
-                "must be given with a certificate that was made with it, got None. Pass the "
-                "probability with which each row was drawn for labelling.",
-                argument="probability",
-            )
-
-    def weigh(self, predicted: IndexArray, n_classes: int) -> FloatArray:
-        """Return the least drawing probability over that of each row."""
-        if not self.is_drawn:
-            return np.ones(len(predicted))
-        probability = self.probability
-        least = self.least_probability
-        is_pair = isinstance(probability, tuple | list) and len(probability) == n_classes == 2
-        if is_pair and least is None:
-            remedy = "Pass (negative, positive), the probability of being drawn on each side."
-            sides = as_pair("probability", probability, remedy)
-            least = min(sides)
-            probability = np.array(sides)[predicted]
-        return read_drawn(probability, least, len(predicted))
+    if design.cluster is not None and not needs_clusters:
+        raise InvalidInputError(
+            "must be left out with a certificate of rows, whose bounds are not about "
+            "averages over clusters. Leave it out, or certify with `cluster`.",
+            argument="cluster",
+        )
+    if design.cluster is not None and design.is_drawn:
+        raise InvalidInputError(
+            "must go without `cluster`, got both. Leave one of them out.",
+            argument="probability",
+        )
+    if design.is_by_side and len(certificate.labels) != 2:
+        raise InvalidInputError(
+            f"must have one number for each row of {len(certificate.labels)} classes, got the pair "
+            f"{design.probability!r}. A pair is for two classes.",
+            argument="probability",
+        )
+    needs_probability = certificate.method == "drawn" or (
+        certificate.method == "betting" and not needs_clusters
+    )
+    if needs_probability and not design.is_drawn:
+        raise InvalidInputError(
+            "must be given with a certificate that was made with it, got None. Pass the "
+            "probability with which each row was drawn for labelling.",
+            argument="probability",
+        )
 
 
 def _interval(before: Point | None, last: Point | None) -> tuple[float, float] | None:

@@ -30,6 +30,9 @@ from boundshift.exceptions import BoundaryWarning, InvalidInputError
 
 # With fewer labelled rows of either outcome a normal approximation is not to be trusted.
 _FEW_ROWS = 5
+# Scores that are nearly all different are not equal by chance, if there are not too few.
+_DISTINCT = 0.9
+_FEW_SCORES = 10
 # Strength of the ridge that keeps the slope of the calibration finite if classes are separated.
 _RIDGE = 1e-4
 # Newton's method overshoots if its first steps are not limited.
@@ -156,6 +159,7 @@ class FewLabels:
         elif probability is not None:
             ids = np.append(_find_rows(scores, unlabelled), np.arange(len(unlabelled)))
         else:
+            _refuse_labelled(scores, unlabelled)
             ids = np.arange(n + len(unlabelled))
         rows = cls(
             is_positive=is_positive,
@@ -388,6 +392,17 @@ def predict_label(rank: FloatArray, is_positive: BoolArray, weight: FloatArray) 
         if np.abs(step).max() < 1e-6:
             break
     return np.asarray(expit(theta[0] * rank + theta[1]))
+
+
+def _refuse_labelled(scores: FloatArray, unlabelled: FloatArray) -> None:
+    """Raise if rows with a label are also given among those without one."""
+    n_distinct = len(np.unique(unlabelled))
+    are_distinct = n_distinct > _DISTINCT * len(unlabelled) and len(scores) >= _FEW_SCORES
+    if are_distinct and np.isin(scores, unlabelled).all():
+        raise InvalidInputError(
+            "Rows without a label must be other rows than the labelled ones, but all labelled "
+            "scores are among theirs. Leave the labelled rows out."
+        )
 
 
 def _read_weights(probability: ArrayLike | None, n_rows: int) -> FloatArray:

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 from scipy.stats import f, t
 
-from boundshift._guarantees.certify import read_scores
 from boundshift._guarantees.powered import LEAST_P_VALUE, normal_scores, predict_label
+from boundshift._guarantees.reading import read_scores
 from boundshift._typing import BoolArray, FloatArray
 from boundshift._validation import as_rows, as_share, name_remedy
 from boundshift.exceptions import BoundaryWarning

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift._guarantees.certify import read_scores
 from boundshift._guarantees.powered import FewLabels, RateEstimate, RateMethod
+from boundshift._guarantees.reading import read_scores, refuse_copies
 from boundshift._validation import as_rows, as_share, name_remedy
 
 __all__ = ["RateEstimate", "RateMethod", "estimate_rate"]
@@ -98,6 +98,8 @@ def estimate_rate(
     is_positive, scores, _ = as_rows(
         y_true, scores, pos_label, symmetric=False, one_class=pos_label is not None
     )
+    if cluster is None:
+        refuse_copies(is_positive, scores)
     rows = FewLabels.of(
         is_positive,
         scores,

@@ -21,7 +21,7 @@ from boundshift._result.records import (
     require_share,
 )
 from boundshift._result.sql import label_expression
-from boundshift._scores import Scale, Scores, ScoreSample, keep_in_float32
+from boundshift._scores import Scale, Scores, ScoreSample, describe_copies, keep_in_float32
 from boundshift._status import Status, TextStatus
 from boundshift._typing import IndexArray
 from boundshift._validation import as_known_scores, as_pair, as_rows, as_share, name_remedy
@@ -114,11 +114,16 @@ class Zone(Record):
         if self.precision is not None and self.npv is not None:
             require_share("precision", self.precision)
             require_share("npv", self.npv)
-        for error in self.error_bounds:
-            is_allowed = error == 1.0 if has_values else 0.0 < error < 1.0
-            require(
-                is_allowed, "error_bounds", "be rates that the zone can keep", self.error_bounds
-            )
+        rule = "be rates that the zone can keep"
+        limits_by_class = zip(self.error_bounds, self.n_samples, (self.high, self.low), strict=True)
+        for error, n, limit in limits_by_class:
+            if has_values:
+                require(error == 1.0, "error_bounds", rule, self.error_bounds)
+                continue
+            require(0.0 < error < 1.0, "error_bounds", rule, self.error_bounds)
+            guarantee = Guarantee("error", error, 1.0 - self.confidence, is_cap=True)
+            is_shown = math.isinf(limit) or bool(self.reason) or n >= guarantee.rows_needed
+            require(is_shown, "error_bounds", rule, self.error_bounds)
 
     @property
     def status(self) -> ZoneStatus:
@@ -360,7 +365,8 @@ def find_zone(
     ]
     is_reversed = has_both and ScoreSample(means[0], means[1]).is_reversed
     zone = zone_of(sample, allowed, confidence, scale, counts, is_reversed)
-    return replace(zone, n_clusters=(means[0].n, means[1].n))
+    # Copies within a cluster count once.
+    return replace(zone, n_clusters=(means[0].n, means[1].n), reason="")
 
 
 def as_errors(errors: object) -> tuple[float, float]:
@@ -471,7 +477,14 @@ def _zone(
         confidence=confidence,
         unsure=(negative, positive),
         scale=scale,
+        reason=_doubt(sample),
     )
+
+
+def _doubt(sample: ScoreSample) -> str:
+    """Return why rows guarantee nothing: they look like copies of each other."""
+    n_copies = sample.n_copies
+    return f"{describe_copies(n_copies)}; pass each row once" if n_copies > 1 else ""
 
 
 def _middle(low: float, high: float) -> float:

@@ -30,6 +30,8 @@ _ALL = 1 << 32  # every hash is below it
 _SORTED = 512  # about as many hashes of a class are sorted, if no score repeats
 # Probability with which fresh rows may be taken for rows that chose the boundary.
 _LEVEL = 1e-3
+_LEVEL_ROUNDED = 1e-6  # if scores are rounded
+_NEARLY_ALL = 0.9  # share of scores that differ from all others, if scores do not repeat
 # Scores on the boundary's own scale have at most this probability of being called another scale.
 _UNLIKELY = 1e-3
 _ROUNDING = 1e-6  # by which a probability may be outside [0, 1]
@@ -129,8 +131,39 @@ class ChoosingRows:
         """Return whether some of these labelled rows chose the boundary."""
         if not self.has_hashes:
             return False
-        new = [scores[~is_positive], scores[is_positive]]
-        return _are_seen([self._table(i, new[i]) for i in (0, 1)])
+        new = (scores[~is_positive], scores[is_positive])
+        return _are_seen([self._table(i, new[i]) for i in (0, 1)]) or self._are_rounded(new)
+
+    def _are_rounded(self, classes: tuple[FloatArray, FloatArray]) -> bool:
+        r"""Return whether other rows are these rows, with scores that are rounded.
+
+        Deciles of fresh rows differ by chance. Given the decile before, the standard deviation of
+        such a difference is at least :math:`(0.1 / n)^{1/2}` over the density, which the deciles
+        beside it estimate. So none of k differs by more than the fraction :math:`\epsilon` of that
+        with a probability of about :math:`(\epsilon (2 / \pi)^{1/2})^k`. A decile among scores that
+        repeat is not known better than the distance of its neighbours.
+        """
+        if tuple(map(len, classes)) != self.n_rows:
+            return False
+        fractions = [np.zeros(0)]
+        for scores, deciles in zip(classes, self.deciles, strict=True):
+            if len(scores) < len(_DECILES):
+                continue
+            old = np.array(deciles)
+            new = np.array(find_deciles(np.sort(scores)))[1:-1]
+            differs = np.abs(new - old[1:-1])
+            values = np.unique(scores)
+            if len(values) < _NEARLY_ALL * len(scores):
+                place = np.searchsorted(values, new)
+                to_next = values[np.minimum(place + 1, len(values) - 1)] - new
+                to_last = new - values[np.maximum(place - 1, 0)]
+                differs = np.max([differs, to_next, to_last], axis=0)
+            deviation = (old[2:] - old[:-2]) / 0.2 * math.sqrt(0.1 / len(scores))
+            is_known = deviation > 0.0
+            fractions.append(np.where(is_known, differs / np.where(is_known, deviation, 1.0), 1e9))
+        every = np.concatenate(fractions)
+        chance = min(every.max(initial=0.0) * math.sqrt(2.0 / math.pi), 1.0)
+        return len(every) > 0 and chance ** len(every) < _LEVEL_ROUNDED
 
     def have_summary_of(self, sample: ScoreSample) -> bool:
         """Return whether a sample has as many rows of each class, and the same range of scores."""

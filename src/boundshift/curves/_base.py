@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boundshift._ranking import Ranking, find_ranking
-from boundshift._scores import ScoreSample, refuse_weights
+from boundshift._scores import ScoreSample, describe_copies, refuse_weights
 from boundshift._search import ErrorsAt, Found, best_gap, best_gap_smooth, minimum_on_line
 from boundshift._status import Status
 from boundshift._typing import FloatArray
@@ -306,6 +306,13 @@ class ConfidenceCurve(CountCurve):
         """Return the boundary at which the rule on this curve is least; rows must count alike."""
         refuse_weights(sample, self.name)
         solution = super().solve(sample, rule)
+        if rule.guarantees(self.delta) and sample.n_copies > 1:
+            solution = replace(
+                solution,
+                status=Status.NOT_GUARANTEED,
+                detail=f"{describe_copies(sample.n_copies)}, and no floor is guaranteed. Pass each "
+                "row once.",
+            )
         errors = self.errors_at_chosen(sample, solution.found.threshold, rule)
         return replace(solution, found=solution.found._replace(errors=errors))
 

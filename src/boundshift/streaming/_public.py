@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from boundshift._boundary import choose_claims
 from boundshift._guarantees.certificate import Certificate, Origin, certify_counts
-from boundshift._guarantees.certify import check_known, read_threshold, state_choice
+from boundshift._guarantees.certify import state_choice, state_copies
+from boundshift._guarantees.reading import check_known, read_threshold
 from boundshift._guarantees.zone import Zone, as_errors
 from boundshift._result.boundary import Boundary, warn_of
 from boundshift._scores import SCALES, Scale
@@ -288,6 +289,7 @@ class Tally(Stored):
             joint=joint,
             chosen_here=chosen_here or is_seen,
         )
+        certificate = state_copies(certificate, bins.sample())
         if is_seen and not chosen_here:
             certificate = state_choice(certificate)
         return replace(

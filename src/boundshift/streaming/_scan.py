@@ -7,7 +7,7 @@ from typing import get_args
 
 from boundshift._boundary import choose_claims
 from boundshift._guarantees.certificate import Certificate, Origin
-from boundshift._guarantees.certify import read_threshold
+from boundshift._guarantees.reading import read_threshold
 from boundshift._guarantees.zone import Zone, as_errors
 from boundshift._result.boundary import Boundary, warn_of
 from boundshift._scores import SCALES, Scale
