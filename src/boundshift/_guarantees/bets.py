@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from boundshift._result.records import require, require_counts
@@ -152,7 +151,8 @@ class Bet:
         is_enough = log_e_values >= needed
         if is_enough.any() and self.alarm is None:
             alarm = int(np.argmax(is_enough))
-        totals = _running_totals(batches, self.last)
+        columns = (batches.n_samples, batches.wrong, batches.weight, batches.weighted_errors)
+        totals = _counts(self.last) + np.cumsum(np.column_stack(columns), axis=0)
         wanted = {*np.flatnonzero(is_kept).tolist(), len(log_e_values) - 1}
         if alarm is not None:
             wanted.add(alarm)
@@ -161,10 +161,11 @@ class Bet:
         if self.last is not None and not (self.points and self.points[-1] == self.last):
             begins = self.last.first_row, self.last.first_when
         for i in sorted(wanted):
-            n_samples, wrong, weight, errors = (total[i].item() for total in totals)
+            n_samples, wrong, weight, errors = totals[i].tolist()
             evidence = float(log_e_values[i])
             ends = int(batches.row[i]), batches.when[i]
-            point = Point(*ends, n_samples, wrong, evidence, *begins, weight, errors)
+            rows = (int(n_samples), int(wrong))
+            point = Point(*ends, *rows, evidence, *begins, weight, errors)
             if i == alarm:
                 self.alarm = point
             if is_kept[i]:
@@ -287,14 +288,3 @@ def _counts(point: Point | None) -> FloatArray:
     if point is None:
         return np.zeros(4)
     return np.array([point.n_samples, point.wrong, point.weight, point.weighted_errors])
-
-
-def _running_totals(batches: Batches, last: Point | None) -> tuple[NDArray[Any], ...]:
-    """Return the totals after each batch of rows, wrong rows, weights and weighted errors."""
-    before = _counts(last)
-    return (
-        int(before[0]) + np.cumsum(batches.n_samples),
-        int(before[1]) + np.cumsum(batches.wrong),
-        before[2] + np.cumsum(batches.weight),
-        before[3] + np.cumsum(batches.weighted_errors),
-    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from boundshift._guarantees.certificate import (
     Certificate,
@@ -194,14 +194,11 @@ class _Rows:
     def is_wrong(self) -> BoolArray:
         return np.not_equal(self.is_flagged, self.is_positive)
 
-    def by_class(self, values: NDArray[Any]) -> list[NDArray[Any]]:
-        """Return the values of the negative rows and of the positive ones."""
-        return [values[~self.is_positive], values[self.is_positive]]
-
     def count(self, is_counted: BoolArray) -> tuple[int, int]:
         """Return how many rows of each class are counted."""
-        negative, positive = self.by_class(is_counted)
-        return int(negative.sum()), int(positive.sum())
+        return int(np.sum(is_counted & ~self.is_positive)), int(
+            np.sum(is_counted & self.is_positive)
+        )
 
     def are_separate(self, design: Design) -> bool:
         """Return whether no two rows are in one cluster."""
