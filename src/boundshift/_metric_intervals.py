@@ -115,22 +115,20 @@ def metric_intervals(
         drawn = rng.standard_gamma(counts + _PRIOR, size=(_DRAWS, _CELLS))
     else:
         drawn = _draw_clusters(cell, as_clusters(cluster, len(scores)), confidence, rng)
-    low = {}
-    high = {}
-    for name, values in _metrics_of(drawn).items():
-        low[name], high[name] = np.quantile(values, [tail, 1.0 - tail])
+    intervals = {
+        name: np.quantile(values, [tail, 1.0 - tail]) for name, values in _metrics_of(drawn).items()
+    }
     exact = np.zeros(len(METRICS), dtype=np.bool_)
     if cluster is None:
         rates = _exact_intervals(counts, confidence)
-        for name, (least, most) in rates.items():
-            low[name] = least
-            high[name] = most
+        intervals |= rates
         exact = np.array([name in rates and not doubt for name in METRICS])
+    low, high = np.transpose([intervals[name] for name in METRICS])
     return {
         "metric": np.array(METRICS),
         "value": np.array([float(value[name]) for name in METRICS]),
-        "low": np.array([low[name] for name in METRICS]),
-        "high": np.array([high[name] for name in METRICS]),
+        "low": low,
+        "high": high,
         "exact": exact,
     }
 
@@ -184,7 +182,7 @@ def _draw_clusters(
     return np.asarray(weight @ cells + rng.standard_gamma(_PRIOR, size=(_DRAWS, _CELLS)))
 
 
-def _exact_intervals(counts: FloatArray, confidence: float) -> dict[str, tuple[float, float]]:
+def _exact_intervals(counts: FloatArray, confidence: float) -> dict[str, FloatArray]:
     """Return Clopper and Pearson's intervals of the metrics that are rates, and that of F1."""
     right_negative, wrong_negative, wrong_positive, right_positive = counts.tolist()
     rows = float(counts.sum())
@@ -198,9 +196,10 @@ def _exact_intervals(counts: FloatArray, confidence: float) -> dict[str, tuple[f
         "accuracy": (right_negative + right_positive, rows),
     }
     intervals = {
-        name: clopper_pearson_interval(*counted, confidence) for name, counted in rates.items()
+        name: np.array(clopper_pearson_interval(*counted, confidence))
+        for name, counted in rates.items()
     }
     concerned = flagged + wrong_positive
-    least, most = clopper_pearson_interval(right_positive, concerned, confidence)
-    intervals["f1"] = (2.0 * least / (1.0 + least), 2.0 * most / (1.0 + most))
+    share = np.array(clopper_pearson_interval(right_positive, concerned, confidence))
+    intervals["f1"] = 2.0 * share / (1.0 + share)
     return intervals

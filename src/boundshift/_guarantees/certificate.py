@@ -540,8 +540,10 @@ def _bounds(
     delta = share_delta(as_share("confidence", confidence), len(rows), joint)
 
     def bounds(counts: Sequence[int]) -> tuple[float, ...]:
-        how: dict[str, Any] = {"chosen_here": chosen_here, "n_classes": len(rows)}
-        return tuple(bound_error(k, n, delta, **how) for k, n in zip(counts, rows, strict=True))
+        return tuple(
+            bound_error(k, n, delta, chosen_here=chosen_here, n_classes=len(rows))
+            for k, n in zip(counts, rows, strict=True)
+        )
 
     return bounds(wrong), bounds([0] * len(rows))
 

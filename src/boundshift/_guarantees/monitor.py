@@ -577,12 +577,7 @@ def _as_path(label: Any, bet: Bet, interval: tuple[float, float] | None) -> Clas
 
 
 def _table_line(cells: tuple[str, ...]) -> str:
-    widths = (-14, 8, 8, 9, 14, 8, 12)
-    padded = [
-        cell.ljust(-width) if width < 0 else cell.rjust(width)
-        for cell, width in zip(cells, widths, strict=True)
-    ]
-    return " ".join(padded).rstrip()
+    return "{:<14} {:>8} {:>8} {:>9} {:>14} {:>8} {:>12}".format(*cells).rstrip()
 
 
 def _read_dates(when: Any, n: int) -> tuple[IndexArray, list[When]]:

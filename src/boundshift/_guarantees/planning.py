@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import bdtr
@@ -108,34 +107,22 @@ def rows_needed(
         "Use a larger error.",
         argument="wrong_share",
     )
-    claim = _Claim(error, delta, chosen_here=chosen_here, clustered=clustered)
+
+    def shows(wrong: int, n: int) -> bool:
+        """Return whether n rows, or clusters, show the claim with so many of them wrong."""
+        if clustered:
+            return n > 0 and refutes_counts(wrong, n, error, delta)
+        return bound_error(wrong, n, delta, chosen_here=chosen_here) <= error + _ROUNDING
 
     def rows_for(wrong: int) -> int:
         """Return the fewest rows of which so many may be wrong."""
         start = int(wrong / error)  # fewer rows show the opposite
-        return _least(lambda n: claim.shows(wrong, n), start, _MOST, too_close)
+        return _least(lambda n: shows(wrong, n), start, _MOST, too_close)
 
     if chance is not None:
         return _rows_for_power(rows_for, error, share, chance, too_close)
     wrong = _least(lambda k: share * rows_for(k) <= k + _ROUNDING, 0, _MOST, too_close)
     return rows_for(wrong)
-
-
-@dataclass(frozen=True)
-class _Claim:
-    """The claim that an error rate is at most some number."""
-
-    error: float
-    delta: float
-    chosen_here: bool
-    clustered: bool
-
-    def shows(self, wrong: int, n: int) -> bool:
-        """Return whether n rows, or clusters, show it with so many of them wrong."""
-        if self.clustered:
-            return n > 0 and refutes_counts(wrong, n, self.error, self.delta)
-        bound = bound_error(wrong, n, self.delta, chosen_here=self.chosen_here)
-        return bound <= self.error + _ROUNDING
 
 
 def _rows_for_floors(rule: Floors, has_others: bool) -> int:
