@@ -177,18 +177,8 @@ def compare_boundaries(
     old_scores = read_scores("old_score", old_score)
     new_scores = read_scores("new_score", new_score, len(old_scores))
     is_positive, _, labels = as_rows(y_true, old_scores, positive, symmetric=False)
-    chosen = []
-    sides = (("old", old, old_scores), ("new", new, new_scores))
-    for name, boundary, scores in sides:
-        origin = find_origin(boundary, scores, is_positive, f"{name}_score")
-        if origin == "training":
-            raise InvalidInputError(
-                "must be scores of rows that the model has not seen, but it was trained on some "
-                "of these rows. Compare on other rows.",
-                argument=f"{name}_score",
-            )
-        if origin is not None:
-            chosen.append(name)
+    boundaries = {"old": (old, old_scores), "new": (new, new_scores)}
+    chosen = [name for name in boundaries if _has_chosen(name, *boundaries[name], is_positive)]
     if cluster is None:
         refuse_copies(is_positive, old_scores, new_scores)
     if chosen and cluster is not None:
@@ -234,6 +224,20 @@ def compare_boundaries(
         confidence=float(confidence),
         reason=reason,
     )
+
+
+def _has_chosen(
+    name: str, boundary: float | Boundary, scores: FloatArray, is_positive: BoolArray
+) -> bool:
+    """Return whether these rows chose a boundary; refuse rows that its model was trained on."""
+    origin = find_origin(boundary, scores, is_positive, f"{name}_score")
+    if origin == "training":
+        raise InvalidInputError(
+            "must be scores of rows that the model has not seen, but it was trained on some "
+            "of these rows. Compare on other rows.",
+            argument=f"{name}_score",
+        )
+    return origin is not None
 
 
 def _choose_cost(cost: Cost | None, old: object, new: object) -> Cost:
