@@ -256,6 +256,7 @@ def _csv_batches(table: OpenTable, types: Types, words: bool) -> Iterator[pa.Rec
             commas = [compute.match_substring_regex(cells[n], _DECIMAL_COMMA) for n in numbers]
             if not is_read:
                 percents = [name for name in numbers if _are_percents(cells[name])]
+                _note_percents(percents, table.name)
             if any(compute.any(column).as_py() for column in commas):
                 decimal = ","
             known |= dict.fromkeys(percents, pa.string())
@@ -267,6 +268,15 @@ def _csv_batches(table: OpenTable, types: Types, words: bool) -> Iterator[pa.Rec
             place = found.schema.get_field_index(name)
             found = found.set_column(place, name, _as_shares(found[name], decimal))
         yield from found.to_batches()
+
+
+def _note_percents(names: Iterable[str], table: str) -> None:
+    for name in names:
+        warnings.warn(
+            f"Column '{name}' of {table} is in percent and is read as shares: 50% is 0.5.",
+            BoundaryWarning,
+            stacklevel=3,
+        )
 
 
 def _are_percents(cells: Any) -> bool:

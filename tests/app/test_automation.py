@@ -47,15 +47,15 @@ def shell(tmp_path):
     return call
 
 
-def test_the_job_and_the_script_of_the_page(shell, tmp_path):
+def test_the_job_and_the_script_of_the_page(run, shell, tmp_path):
     job = re.search(r"```yaml\n(.*?)```", PAGE, re.S)[1]
-    (train,) = re.findall(r"- run: (boundshift fit .*)", job)
+    (train,) = re.findall(r"- run: boundshift (fit .*) > fit.json", job)
     script = re.search(r"```sh\n(.*?)```", PAGE, re.S)[1]
     write_patients(tmp_path / "patients.csv", 2.5)
-    assert shell(train).returncode == 0
-    assert json.loads((tmp_path / "fit.json").read_text())["goal_state"] in ("met", "reached")
+    trained = json.loads(run(*train.split(), code=0).stdout)
+    assert trained["goal_state"] in ("met", "reached")
     write_patients(tmp_path / "patients.csv", 0.3, n=200)
-    assert shell(train.replace("fresh", "weak")).returncode == 3
+    run(*train.replace("fresh", "weak").split(), code=3)
     write_patients(tmp_path / "nightly.csv", 2.5, seed=1)
     counted = shell(script)
     assert (counted.returncode, counted.stdout) == (0, b"")
@@ -113,6 +113,9 @@ def test_a_threshold_is_certified_and_watched_without_a_folder(run, scores, rows
     assert "4 rows without a value of 'ill' are left out" in done.stderr
     seen = json.loads(run("certify", "t.json", scores, *COLUMNS, "--json").stdout)
     assert seen["error_bounds"] > list(certify(*rows, threshold, pos_label="yes").error_bounds)
+    stored = (tmp_path / "t.json").read_bytes()
+    assert run("certify", "-", *asked[1:], input=stored).stdout == done.stdout
+    assert "must be in a file" in run("monitor", "-", *asked[1:], code=1, input=stored).stderr
     watched = json.loads(run("monitor", *asked, code=0).stdout)
     assert sum(each["n_samples"] for each in watched["classes"]) == len(known)
     assert "4 rows without" in watched["notes"][0]

@@ -86,13 +86,8 @@ def test_training_scores_certify_nothing(run, scores):
 
 # What is typed → what is passed in Python, with the rows that the file holds.
 OPTIONS = {
-    "--curve clopper-pearson --rule g-mean": {"curve": "clopper-pearson", "rule": "g-mean"},
     "--costs 1:9": {"rule": Cost(false_negative=9)},
     "--costs 1,9 --curve empirical": {"rule": Cost(false_negative=9), "curve": "empirical"},
-    "--recall-floor 0.8 --curve clopper-pearson --confidence 0.9": {
-        "rule": Floors(recall=0.8),
-        "curve": ClopperPearson(0.9),
-    },
     "--recall-floor 0.5 --precision-floor 0.2 --capacity 0.9": {
         "rule": Floors(recall=0.5, precision=0.2, flagged=0.9)
     },
@@ -102,7 +97,6 @@ OPTIONS = {
     "--precision-floor 0.1 --prevalence 0.3 --then f1": {
         "rule": Floors(precision=0.1, prevalence=0.3, then="f1")
     },
-    "--rule f1 --prevalence 0.01": {"rule": FBeta(prevalence=0.01)},
     "--confidence 0.9": {},
 }
 
@@ -253,9 +247,7 @@ def test_several_files_are_one_table(threshold, tmp_path, beside, asked):
     assert threshold("part-0.csv", "part-1.csv", *asked) == expected
 
 
-def test_rows_without_a_label_are_left_out_unless_read_in_passes(
-    run, in_passes, scores, score_lines
-):
+def test_rows_without_a_label_are_left_out(run, in_passes, scores, score_lines):
     alone = run("threshold", scores, *COLUMNS, "--positive", "yes")
     scores.with_name("b.csv").write_text("\n".join([score_lines[0], "0.5,NA", "9,"]) + "\n")
     both = "threshold", scores, "b.csv", *COLUMNS, "--positive", "yes"
@@ -263,7 +255,9 @@ def test_rows_without_a_label_are_left_out_unless_read_in_passes(
     assert "2 rows without a value of 'ill' are left out" in result.stderr
     assert result.stdout == alone.stdout
     in_passes()
-    assert "2 missing in b.csv" in run(*both, code=1).stderr
+    result = run(*both, "--json")
+    assert "2 rows without a value of 'ill' are left out" in result.stderr
+    assert json.loads(result.stdout)["n_samples"] == [400, 40]
 
 
 def test_many_rows_down_a_real_pipe(tmp_path):

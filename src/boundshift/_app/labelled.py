@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from boundshift._app.columns import Spelling, find_spelling, read_cells
 from boundshift._app.folder import Folder, read_folder
-from boundshift._app.tables import match_label, with_gaps
+from boundshift._app.tables import match_label, read_bytes, with_gaps
 from boundshift._guarantees.certificate import Certificate
 from boundshift._result.boundary import Boundary
 from boundshift._result.records import read_json
 from boundshift._typing import FloatArray
+from boundshift._writing import is_special
 from boundshift.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -90,12 +91,12 @@ class Decider:
 def read_decider(place: Path) -> Decider:
     """Read a folder of `boundshift fit`, or a JSON file with a threshold or a certificate."""
     path = place / CERTIFICATE if place.is_dir() else place
-    if not path.is_file():
+    if str(path) != "-" and not path.is_file() and not is_special(path):
         raise InvalidInputError(
             f"'{place}' must be a folder that `boundshift fit` wrote, with {CERTIFICATE}, or a "
             "JSON file with a threshold or a certificate, and is not."
         )
-    stored = read_json(path.read_bytes(), f"'{path}'")
+    stored = read_json(read_bytes(path), f"'{path}'")
     if place.is_dir():
         folder = read_folder(place)
         decider = Decider(place, path, folder, folder.model.boundary_, stored)

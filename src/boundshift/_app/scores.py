@@ -128,7 +128,7 @@ class ScoreTable:
                 types = dict.fromkeys(self._possible_ids(opened), pa.string() if is_text else None)
                 types |= dict.fromkeys(self._named, words)
                 types |= dict.fromkeys(self._numbers, pa.float64())
-                parts.append(read_arrow(opened, types))
+                parts.append(read_arrow(opened, types, progress=self.progress))
                 are_text &= is_text
         table = pa.concat_tables(parts, promote_options="permissive")
         self._doubt_repeats(table.drop_columns(self._named), SHARED)
@@ -277,8 +277,13 @@ class ScoreTable:
 
         roles = {"label": self.label, "score": self.score}
         opener = partial(open_table, reading=self.reading)
-        source = files_columns(self.files, roles, as_text=True, opener=opener)
+        unlabelled: dict[tuple[Path, int], int] = {}
+        source = files_columns(
+            self.files, roles, as_text=True, opener=opener, unlabelled=unlabelled
+        )
         boundary = decide_source(source, curve, rule, order, "auto", self.progress)
+        if lacking := sum(unlabelled.values()):
+            warn_of_unlabelled(lacking, self.label)
         return replace(boundary, labels=self.labels)
 
     def compare_rates(self, boundary: Boundary, own: float | None) -> list[Rates]:
@@ -485,9 +490,8 @@ def doubt_repeats(name: str, column: Any, least: float = SHARED) -> str:
     if not rank_id(name, len(counts)) or shared < max(least * n, 1):
         return ""
     warnings.warn(
-        f"'{name}' repeats ({n:,} rows of {len(counts):,}). Rows of one are taken as independent; "
-        "if they are not, the bounds do not hold. Nothing is certified. Use --cluster "
-        f"'{name}', or --cluster none if they are.",
+        f"'{name}' repeats ({n:,} rows of {len(counts):,}), and rows of one may be alike, so "
+        f"nothing is certified. Use --cluster '{name}', or --cluster none if rows are independent.",
         BoundaryWarning,
         stacklevel=2,
     )

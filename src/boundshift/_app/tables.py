@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from boundshift._app.cli import visible
+from boundshift._app.cli import Show, visible
 from boundshift._app.opening import AS_IT_IS, Reading, open_table
 from boundshift._tables import MISSING, OpenTable, arrow, read_batches, readable
 from boundshift._typing import IntArray
@@ -41,10 +41,22 @@ _NUMBER = re.compile(r"(?=.*\d)[+-]?(0|[1-9]\d{0,14})?(\.\d{0,15})?(e[+-]?\d{1,2
 _BYTES = re.compile(r"b('[ -&(-~]*'|\"[ -!#-~]*\")")
 
 
-def read_arrow(opened: OpenTable, types: Mapping[str, Any], *, words: bool = False) -> Any:
+def read_arrow(
+    opened: OpenTable,
+    types: Mapping[str, Any],
+    *,
+    words: bool = False,
+    progress: Show = lambda what, done, total: None,
+) -> Any:
     """Return columns of a table by type as Arrow; `words` as in `read_batches`."""
     pa = arrow()
-    parts = [pa.Table.from_batches([part]) for part in read_batches(opened, types, words=words)]
+    parts: list[Any] = []
+    for part in read_batches(opened, types, words=words):
+        parts.append(pa.Table.from_batches([part]))
+        if opened.format == "parquet":
+            progress("read", sum(map(len, parts)), opened.stream.metadata.num_rows)
+        elif isinstance(opened.stream, pa.OSFile):  # neither compressed nor a pipe
+            progress("read", opened.stream.tell(), opened.stream.size())
     if not any(map(len, parts)):
         raise InvalidInputError(f"The table must have rows, but {opened.name} has none.")
     with readable(opened):
@@ -94,6 +106,11 @@ def _read_bytes(cells: Iterable[object]) -> dict[str, str]:
         said = f"Cells written as bytes are read as text: {text} as {word}."
         warnings.warn(said, BoundaryWarning, stacklevel=3)
     return meant
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the content of a small file; "-" is standard input."""
+    return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
 
 
 def check_writable(path: Path) -> None:

@@ -98,6 +98,11 @@ def watch_table(
     """
     decider = read_decider(Path(place))
     path = decider.path
+    if not path.is_file():
+        raise InvalidInputError(
+            f"The threshold must be in a file, because the state is kept beside it, got '{path}'. "
+            "Write it to a file first."
+        )
     state = path.with_name(_STATE if path.name == CERTIFICATE else f"{path.stem}.{_STATE}")
     roles = _choose_roles(decider, label, score, when, cluster)
     table, notes = _read_table(decider, source, roles, reading)
@@ -359,18 +364,13 @@ def print_watched(watched: Watched, *, as_json: bool = False) -> None:
     if is_of_clusters:
         head.remove("95% interval")
     rows = []
-    for place, label in enumerate(certificate.labels):
-        n_samples = monitor.n_samples[place]
-        interval = monitor.error_intervals[place]
-        cells: list[object] = [f"class {label}", n_samples, monitor.wrong[place]]
-        cells.append(percent(monitor.errors[place]) if n_samples else "–")
-        if interval is not None:
-            cells.append(f"{percent(interval[0])} to {percent(interval[1])}")
-        elif not is_of_clusters:
-            cells.append("–")
-        cells.append(at_most(certificate.error_bounds[place]))
-        cells.append(monitor.e_values[place])
-        rows.append(cells)
+    for each in _class_facts(monitor):
+        cells: list[object] = [f"class {each['label']}", each["n_samples"], each["wrong"]]
+        cells.append("–" if each["error"] is None else percent(each["error"]))
+        if not is_of_clusters:
+            interval = each["error_interval"]
+            cells.append("–" if interval is None else " to ".join(map(percent, interval)))
+        rows.append([*cells, at_most(each["error_bound"]), each["e_value"]])
     print_table(head, rows)
     if is_of_clusters:
         print_line(
@@ -409,9 +409,8 @@ def _print_months(months: dict[str, MonthCounts], certificate: Certificate) -> N
     print_table([*head, f"evidence, {positive}", f"evidence, {negative}"], lines)
 
 
-def _as_facts(watched: Watched) -> dict[str, Any]:
-    """Return what a monitor says as JSON can carry it."""
-    monitor = watched.monitor
+def _class_facts(monitor: Monitor) -> list[dict[str, Any]]:
+    """Return what was counted of each class, as JSON can carry it."""
     classes = []
     for place, label in enumerate(monitor.certificate.labels):
         n_samples = monitor.n_samples[place]
@@ -427,6 +426,12 @@ def _as_facts(watched: Watched) -> dict[str, Any]:
                 "e_value": monitor.e_values[place],
             }
         )
+    return classes
+
+
+def _as_facts(watched: Watched) -> dict[str, Any]:
+    """Return what a monitor says as JSON can carry it."""
+    monitor = watched.monitor
     months = {
         month: {
             "counts": [list(counts.n_samples), list(counts.wrong)],
@@ -440,6 +445,6 @@ def _as_facts(watched: Watched) -> dict[str, Any]:
         "e_value_needed": monitor.e_value_needed,
         "months": months,
         "notes": watched.notes,
-        "classes": classes,
+        "classes": _class_facts(monitor),
         "alarms": [asdict(alarm) for alarm in monitor.alarms],
     }

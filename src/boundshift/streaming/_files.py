@@ -24,15 +24,25 @@ from boundshift._tables import (
 from boundshift.exceptions import InvalidInputError
 from boundshift.streaming._read import ROWS_AT_ONCE, Chunk, Part, PartSource, Roles, table_chunk
 
+Unlabelled = dict[tuple[Path, int], int]
+"""Number of rows without a label, by file and row group."""
 Files = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 Opener = Callable[[Path], AbstractContextManager[OpenTable]]
 
 
 def files_columns(
-    files: Files, roles: Roles, *, as_text: bool = False, opener: Opener = open_table
+    files: Files,
+    roles: Roles,
+    *,
+    as_text: bool = False,
+    opener: Opener = open_table,
+    unlabelled: Unlabelled | None = None,
 ) -> PartSource:
-    """Return the source of some columns of files; with `as_text`, labels of CSV are text."""
+    """Return the source of some columns of files; with `as_text`, labels of CSV are text.
+
+    Rows without a label are skipped and counted in `unlabelled`, or else refused later.
+    """
     parts: list[Part] = []
     for path in find_files(files):
         with opener(path) as opened:
@@ -45,12 +55,19 @@ def files_columns(
             check_names(path.name, opened.header, roles.values())
             # Row groups are read one without the other; text has to be read from its start.
             groups = range(opened.stream.num_row_groups) if opened.format == "parquet" else [0]
-        parts += [partial(_read_part, opener, path, group, roles, as_text) for group in groups]
+        parts += [
+            partial(_read_part, opener, path, group, roles, as_text, unlabelled) for group in groups
+        ]
     return PartSource(parts)
 
 
 def _read_part(
-    opener: Opener, path: Path, group: int, roles: Roles, as_text: bool
+    opener: Opener,
+    path: Path,
+    group: int,
+    roles: Roles,
+    as_text: bool,
+    unlabelled: Unlabelled | None,
 ) -> Iterator[Chunk]:
     pa = arrow()
     with opener(path) as opened, readable(opened):
@@ -64,8 +81,14 @@ def _read_part(
             if "by" in roles:
                 types[roles["by"]] = None
             batches = read_batches(opened, types)
+        n_unlabelled = 0
         for batch in batches:
+            if unlabelled is not None:
+                n_unlabelled += batch.column(roles["label"]).null_count
+                batch = batch.filter(batch.column(roles["label"]).is_valid())
             yield table_chunk(batch, roles, path.name)
+        if unlabelled is not None:
+            unlabelled[path, group] = n_unlabelled
 
 
 def are_text(files: Files) -> bool:

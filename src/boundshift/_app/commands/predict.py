@@ -40,7 +40,7 @@ def predict(
     """
     with running():
         from boundshift._app.folder import predict_table
-        from boundshift._app.tables import check_writable, write_frame
+        from boundshift._app.tables import check_writable, read_bytes, write_frame
         from boundshift._guarantees.zone import Zone
 
         check_writable(out)
@@ -50,7 +50,7 @@ def predict(
                 "--json must go with --out, because both would go to standard output. Add --out "
                 "predictions.csv."
             )
-        limits = None if zone is None else Zone.from_json(zone.read_bytes())
+        limits = None if zone is None else Zone.from_json(read_bytes(zone))
         found, notes = predict_table(
             folder,
             file,
