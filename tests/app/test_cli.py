@@ -8,21 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-import typer
 
 from boundshift.__main__ import main
-from boundshift._app import app
 from boundshift._app.cli import running
 from boundshift.datasets import load_pima
-
-COMMANDS = sorted(typer.main.get_command(app).commands)
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_shows_examples_of_the_command(run, command):
-    shown = run(command, "--help").stdout
-    assert "Examples" in shown
-    assert f"boundshift {command}" in shown
 
 
 def test_a_closed_pipe_is_no_error(monkeypatch):
@@ -73,13 +62,6 @@ def test_help_and_a_threshold_load_no_heavy_library(scores):
     )
     done = command("-c", code, module=False)
     assert done.stdout.decode().split() == ["0"], done.stderr
-
-
-def test_the_shell_completes_commands():
-    asked = {"_BOUNDSHIFT_COMPLETE": "complete_bash", "COMP_WORDS": "boundshift thr"}
-    asked["COMP_CWORD"] = "1"
-    code = "import sys; sys.argv = ['boundshift']; from boundshift.__main__ import main; main()"
-    assert command("-c", code, module=False, env=asked).stdout.strip() == b"threshold"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")

@@ -117,7 +117,7 @@ def test_floors_of_patients_are_promised_or_estimates():
     assert promised.certificate.n_clusters is not None
     capped = fit_table(frame, "ill", rule=Floors(precision=0.5))
     assert capped.boundary.curve == Empirical()
-    assert says(capped, "estimates here, not promises")
+    assert says(capped, "estimated, not guaranteed")
 
 
 def test_too_few_patients_are_refused():

@@ -127,16 +127,6 @@ def test_what_no_model_can_learn_from_is_left_out(reason):
         assert set(columns.left_out.values()) == {reason}
 
 
-def test_the_user_has_the_last_word():
-    for role, made in (
-        ("--category", ("x", "category", "--category says so; one column for each category")),
-        ("--numeric", ("x", "number", "numbers; --numeric; scaled")),
-        ("--drop", ("x", "left out", "--drop says so")),
-        ("--id", ("x", "left out", "--id says so")),
-    ):
-        assert made in chosen({"x": role}, x=np.arange(N), age=AGE).described()
-
-
 def test_what_is_kept():
     shuffled = np.random.default_rng(0).permutation(N)
     numbers = {"few": np.arange(N) % 9, "share": shuffled / 7, "any": shuffled}

@@ -49,8 +49,8 @@ def test_a_sheet_and_its_row_of_names_can_be_chosen(tmp_path):
 
 
 NO_TABLE = {
-    "two sheets": ([ONE, TITLED], Reading(), "got None .* one of 'Sheet', 'Sheet1'"),
-    "no such sheet": ([ONE], Reading(sheet="x"), "got 'x' .* one of 'Sheet'"),
+    "two sheets": ([ONE, TITLED], Reading(), "got none for .* one of 'Sheet', 'Sheet1'"),
+    "no such sheet": ([ONE], Reading(sheet="x"), "got x for .* one of 'Sheet'"),
     "row 0": ([TITLED], Reading(header_row=0), "from 1 to 4, got 0"),
     "an empty row": ([TITLED], Reading(header_row=2), "from 1 to 4, got 2"),
     "a row beyond": ([TITLED], Reading(header_row=9), "from 1 to 4, got 9"),

@@ -87,7 +87,7 @@ fit table.csv --out folder --force | holds 'letter.txt' | left as it is
 fit table.csv --out few.csv --force | 'few.csv' | left as it is
 fit site.csv --numeric site | 'site' | must hold numbers, got 'south'
 fit table.csv --drop ill | 'ill' | to be predicted
-fit table.csv --drop age --id age | one role | 'age' in --drop and --id
+fit table.csv --drop age --numeric age | one role | 'age' in --drop and --numeric
 fit table.csv --drop aeg | Did you mean 'age'
 predict folder table.csv | `boundshift fit` wrote
 predict folder table.csv --out out.docx | .csv | out.docx

@@ -108,11 +108,11 @@ def test_spelled_numbers_are_learned_and_predicted(run, table, tmp_path, fitted)
 def test_roles_on_the_command_line_overrule_what_is_inferred(run, table, tmp_path):
     new = table.assign(price=table["price"].round(-3), who=np.arange(N) * 7)
     new.to_csv(tmp_path / "t.csv", index=False)
-    roles = ["--category", "price", "--drop", "code", "--id", "who"]
+    roles = ["--category", "price", "--drop", "code", "--drop", "who"]
     shown = " ".join(
         run("fit", "--model", "logistic", "t.csv", "--target", "ill", *roles).stdout.split()
     )
-    made = ["price category --category says so", "code left out --drop", "who left out --id"]
+    made = ["price category --category says so", "code left out --drop", "who left out --drop"]
     assert [words for words in made if words not in shown] == []
 
 
@@ -129,21 +129,6 @@ def test_predictions_have_names_and_say_where_they_are(run, table, tmp_path):
     assert (
         every.stderr == f"400 rows, {n_yes} of them flagged as yes, written to standard output.\n"
     )
-
-
-def test_umlauts_of_windows_reach_report_and_predictions(run, table, tmp_path):
-    german = table.rename(columns={"code": "Größe"}).replace({"yes": "krank für 5 €"})
-    german.to_csv(tmp_path / "t.csv", index=False, sep=";", encoding="cp1252")
-    said = run("fit", "--model", "logistic", "t.csv", "--target", "ill", "--out", "fit").stderr
-    assert "Note: t.csv is not UTF-8 text and is read as cp1252" in said
-    page = (tmp_path / "fit" / "report.html").read_text(encoding="utf-8")
-    assert "Größe" in page
-    assert "krank für 5 €" in page
-    made = run("predict", "fit", "t.csv", "--keep", "Größe").stdout
-    assert set(frame_of(made)["prediction"]) == {"no", "krank für 5 €"}
-    german[1:].to_csv(tmp_path / "u.csv", index=False, sep=";", encoding="cp1252")
-    both = ["t.csv", "u.csv", "--score", "price", "--label", "ill", "--encoding", "cp1252"]
-    assert "krank für 5 €" in run("threshold", *both).stdout
 
 
 def test_cells_written_as_bytes_are_read_as_text(run, table, fitted, tmp_path):

@@ -161,7 +161,7 @@ def test_a_model_is_chosen_on_rows_that_do_not_judge_it(frame):
         flagged = scores > alone[name].boundary.threshold
         assert row["recall_positive"] == pytest.approx(np.mean(flagged[y == 1]))
         assert row["recall_negative"] == pytest.approx(np.mean(~flagged[y == 0]))
-    assert "had no part in that" in report_facts(found, "out")["verdict"]["note"]
+    assert "before the test rows were used" in report_facts(found, "out")["verdict"]["note"]
 
 
 def test_the_whole_capacity_is_used(frame):

@@ -219,12 +219,13 @@ def print_notes(texts: Iterable[str]) -> None:
 def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table; names and labels out of a file are never read as markup."""
     table = Table(box=box.SIMPLE)
-    for number, name in enumerate(head):
-        side: Any = "right" if number else "left"
+    lines = [[f"{x:.4g}" if isinstance(x, float) else str(x) for x in row] for row in rows]
+    for place, name in enumerate(head):
+        has_numbers = place > 0 and any(line[place][:1].isdigit() for line in lines)
+        side: Any = "right" if has_numbers else "left"
         table.add_column(Text(visible(name)), justify=side, overflow="fold")
-    for row in rows:
-        cells = (f"{cell:.4g}" if isinstance(cell, float) else str(cell) for cell in row)
-        table.add_row(*(Text(visible(cell)) for cell in cells))
+    for line in lines:
+        table.add_row(*(Text(visible(cell)) for cell in line))
     # A file has no edge at which lines must be broken.
     (Console() if Console().is_terminal else Console(width=200)).print(table)
 

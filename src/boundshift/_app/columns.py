@@ -15,7 +15,7 @@ from decimal import Decimal
 from enum import Enum
 from itertools import pairwise
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -77,7 +77,6 @@ class Reason(Enum):
     """Why a column is not a feature, in words; columns.json holds the name."""
 
     DROP = "--drop says so"
-    ID = "--id says so"
     CLUSTER = "--cluster says so"
     EMPTY = "it is empty"
     NESTED = "it holds lists or records"
@@ -240,6 +239,14 @@ class Column:
         return self.spelling is not None and self.spelling.kind == "number"
 
 
+class Described(NamedTuple):
+    """A column, what is made of it, and why, in words."""
+
+    name: str
+    read_as: str
+    why: str
+
+
 class Columns(dict[str, Column]):
     """The columns of a table by name: features and others."""
 
@@ -259,9 +266,9 @@ class Columns(dict[str, Column]):
     def left_out(self) -> dict[str, Reason]:
         return {name: column.reason for name, column in self.items() if column.reason is not None}
 
-    def described(self) -> list[tuple[str, str, str]]:
-        """Return every column, what was made of it, and why; features first."""
-        said = []
+    def described(self) -> list[Described]:
+        """Return what is made of every column; features first."""
+        described = []
         for name in self.features:
             column = self[name]
             kind = "category"
@@ -271,8 +278,10 @@ class Columns(dict[str, Column]):
                 made = "scaled"
             gaps = "the median" if column.is_number else "a category of their own"
             made += f", gaps are {gaps}" if column.missing else ""
-            said.append((name, kind, f"{column.why}; {made}"))
-        return said + [(name, "left out", why.value) for name, why in self.left_out.items()]
+            described.append(Described(name, kind, f"{column.why}; {made}"))
+        for name, reason in self.left_out.items():
+            described.append(Described(name, "left out", reason.value))
+        return described
 
 
 def choose_columns(
@@ -309,7 +318,7 @@ def choose_columns(
 
 def _understand(cells: pd.Series, labelled: pd.Series, name: str, role: str | None) -> Column:
     """Return what is made of a column, by its role or else by its cells."""
-    if role in ("--drop", "--id", "--cluster"):
+    if role in ("--drop", "--cluster"):
         return Column(reason=Reason(f"{role} says so"))
     given = cells[labelled].dropna()
     if given.empty:
@@ -381,10 +390,10 @@ def find_cluster(frame: pd.DataFrame, columns: Columns) -> tuple[str | None, boo
         last = "".join(_words_of(name)[-1:])
         if distinct < 2 or not share_ids(given):
             continue
-        rank = max(rank_id(name, distinct), int(column.reason is Reason.ID))
+        rank = rank_id(name, distinct)
         is_many = not column.is_number and distinct > _DOUBTFUL_SHARE * len(given)
         is_called = column.reason is None and (is_many or last in _NUMBERS)
-        if rank == 2 or (rank and column.reason in (Reason.REPEATS, Reason.DROP, Reason.ID)):
+        if rank == 2 or (rank and column.reason in (Reason.REPEATS, Reason.DROP)):
             ranks[name] = rank, -distinct
         elif distinct > _MANY_IDS and (column.reason is Reason.NAMES or is_called):
             ranks[name] = 0, 0

@@ -66,9 +66,9 @@ def examine_table(prepared: PreparedTable, confidence: float) -> list[Prospect]:
             )
             missing = max(math.ceil((needed - n_test) / TEST_SHARE), 0)
             least = rows_needed(allowed, confidence)
-            remark = f"needs {needed:,} test rows if {percent(allowed / 2)} are decided wrongly"
+            remark = f"needs {needed:,} test rows if {percent(allowed / 2)} of them are wrong"
             if missing and n_test >= least:
-                remark += f"; {least:,} without any wrong"
+                remark += f", {least:,} if none is"
             name = f"{prepared.target} = {prepared.labels[is_positive]}"
             prospects.append(Prospect(rate, floor, not missing, n_test, missing, name, remark))
     return prospects

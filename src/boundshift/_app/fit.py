@@ -142,8 +142,8 @@ def train_table(
     if prepared.ids is not None and is_split:
         curve = Empirical()
         remarks.append(
-            "Floors are estimates here, not promises: where ids repeat, only recall and "
-            "specificity can be promised, by the default curve and confidence."
+            "The floors are estimated, not guaranteed: if ids repeat, only floors of recall and "
+            "specificity can be guaranteed, with the default curve."
         )
     split = split_rows(prepared.y, seed, prepared.together)
     tried = _train_models(prepared.take(split.learn), model, curve, rule, seed, progress)
@@ -155,9 +155,9 @@ def train_table(
     judge = prepared.take(split.judge)
     if len(names) > 1:
         remarks.append(
-            f"The {names[0]} was chosen among {len(names)} models on the training rows; the "
-            f"test rows had no part in that. The others: {', '.join(names[1:])}. --model trains "
-            "only the one that it names."
+            f"The {names[0]} was chosen among {len(names)} models on the training rows, before "
+            f"the test rows were used. The others: {', '.join(names[1:])}. Use --model to fix the "
+            "model."
         )
     interval = None
     if prepared.ids is None:

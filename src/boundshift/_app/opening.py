@@ -114,8 +114,9 @@ def _workbook_as_csv(path: Path, reading: Reading) -> str:
         return ""
     if reading.sheet not in sheets and (reading.sheet is not None or len(sheets) > 1):
         raise InvalidInputError(
-            f"An Excel file must have one sheet with cells, or --sheet must name it, got "
-            f"{reading.sheet!r} for {path}. Use --sheet with one of {', '.join(map(repr, sheets))}."
+            "--sheet must name the sheet of an Excel file with several, got "
+            f"{reading.sheet or 'none'} for {path}. Use --sheet with one of "
+            f"{', '.join(map(repr, sheets))}."
         )
     rows = sheets[reading.sheet or next(iter(sheets))]
     first = _find_header(path, rows) if reading.header_row is None else reading.header_row

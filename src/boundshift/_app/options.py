@@ -102,7 +102,6 @@ Name = Annotated[
 
 # What every command needs
 Target = Annotated[str, _main_column(help="Column to be predicted.")]
-TargetOfScores = Annotated[str, _main_column("--target", "--label", help="Column of labels.")]
 Score = Annotated[str, _main_column(help="Column of scores, higher for the positive class.")]
 Label = Annotated[str, _main_column(help="Column of labels.")]
 ScoreIfAny = Annotated[
@@ -281,13 +280,12 @@ class Roles:
         list[str] | None, _column(help="Read as numbers, whatever it looks like.")
     ] = None
     category: Annotated[list[str] | None, _column(help="Read as categories, such as codes.")] = None
-    row_id: Annotated[list[str] | None, _column("--id", help="It identifies rows.")] = None
 
     def by_column(self) -> dict[str, str]:
         """Return the role of each column that is named; raise if one is named twice."""
         roles: dict[str, str] = {}
-        order = ("--drop", "--numeric", "--category", "--id")
-        for role, names in zip(order, vars(self).values(), strict=True):
+        for option, names in vars(self).items():
+            role = f"--{option}"
             for name in names or ():
                 if roles.setdefault(name, role) != role:
                     raise InvalidInputError(

@@ -153,8 +153,7 @@ def _find_clusters(
     if name is None:
         return _Clusters(every, [])
     doubt = (
-        f"Rows of one '{name}' are taken as independent. If they are not, the bounds do not hold "
-        "for new ones."
+        f"Rows of one '{name}' are taken as independent. If they are not, the bounds do not hold."
     )
     if asked == "none":
         return _Clusters(every, [doubt])
@@ -176,12 +175,11 @@ def _find_clusters(
         )
     learned = ""
     if columns[name].spelling is not None:
-        learned = f" The model learns from '{name}', too; --drop '{name}' leaves it out."
+        learned = f" The model learns from it, too. To prevent this, use --drop '{name}'."
     remarks.append(
         f"'{name}' repeats ({len(ids):,} rows of {n_ids:,})"
         f"{'' if is_sure else ', and may name people or cases'}: rows of one stay together, and "
-        "error rates that are bounded are averages over them, each counting once. --cluster none "
-        f"takes the rows as independent.{learned}"
+        f"bounds are averages over them. If rows are independent, use --cluster none.{learned}"
     )
     return _Clusters(every, remarks, name, ids)
 
@@ -213,8 +211,8 @@ def find_copies(X: pd.DataFrame, y: IntArray) -> tuple[IntArray, list[str]]:
         return np.arange(len(y)), []
     rows = "1 row has" if n == 1 else f"{n:,} rows have"
     return first[group], [
-        f"{rows} the same features as an earlier row and stay on its side of the split. If they "
-        "are copies of it, bounds count one case several times: remove them."
+        f"{rows} the same features as an earlier row and stay on its side of the split. Remove "
+        "them if they are copies, because bounds would count one case several times."
     ]
 
 

@@ -50,7 +50,7 @@ def doctor(
         if score is not None:
             if any((ignore, *vars(roles).values())):
                 raise InvalidInputError(
-                    "--score must go without --drop, --ignore, --numeric, --category and --id, "
+                    "--score must go without --drop, --ignore, --numeric and --category, "
                     "because scores need no other column. Leave them out."
                 )
             _examine_scores(file, target, score, positive, cluster, confidence, reading, as_json)
@@ -84,10 +84,7 @@ def _report_table(
             {
                 "n_samples": prepared.n_samples,
                 "labels": [str(label) for label in prepared.labels],
-                "columns": [
-                    {"name": name, "read_as": kind, "why": why}
-                    for name, kind, why in prepared.columns.described()
-                ],
+                "columns": [column._asdict() for column in prepared.columns.described()],
                 "dates": dates,
                 "cluster": prepared.cluster,
                 "suspects": [asdict(suspect) for suspect in prepared.suspects],

@@ -140,17 +140,15 @@ def _print_fitted(fitted: FittedTable, facts: Facts, written: list[Path]) -> Non
         rows = [[row["method"], *(row[name] for name in (*shown, "loss"))] for row in fitted.models]
         print_table(["model", *head, "loss"], rows)
         print_line(
-            f"The {fitted.name} was chosen, by the loss on training rows. The other figures are of "
-            "the test rows. --model trains only the model that it names.\n"
+            f"The {fitted.name} was chosen: it has the smallest loss on the training rows. The "
+            "other figures are of the test rows. Use --model to fix the model.\n"
         )
     measured = measure_title(fitted.boundary.rule)
     helpful = [item for item in fitted.importance.items() if item[1].low > 0]
     if helpful:
-        print_line(
-            f"What matters most, by how much worse {measured} gets if the column is shuffled:"
-        )
+        print_line(f"What matters most, by how much worse the {measured} is if it is shuffled:")
     else:
-        print_line(f"No single column is shown to matter: {measured} may not get worse without it.")
+        print_line(f"No column is shown to matter by itself, measured by the {measured}.")
     for name, importance in helpful[:_MOST_IMPORTANT]:
         print_line(
             f"  {name}: {importance.mean:.3g} (95% interval {importance.low:.3g} to "
@@ -179,10 +177,7 @@ def _as_json(fitted: FittedTable, facts: Facts, written: list[Path]) -> dict[str
         "advice": facts["diagnosis"]["next"],
         "certificate": fitted.certificate.to_dict(),
         "comparison": fitted.comparison,
-        "columns": [
-            {"name": name, "read_as": kind, "why": why}
-            for name, kind, why in fitted.columns.described()
-        ],
+        "columns": [column._asdict() for column in fitted.columns.described()],
         "suspects": [asdict(suspect) for suspect in fitted.prepared.suspects],
         "importance": [
             {"column": name} | importance._asdict()
