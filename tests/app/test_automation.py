@@ -123,6 +123,11 @@ def test_a_threshold_is_certified_and_watched_without_a_folder(run, scores, rows
     run("monitor", *asked, code=3)
 
 
+def test_a_model_that_is_not_to_be_used_stops_a_script(run, tmp_path):
+    write_patients(tmp_path / "t.csv", 0.0)
+    assert "Do not use it" in run("fit", "t.csv", "--target", "ill", code=3).stdout
+
+
 def test_one_class_against_the_rest_stays_that_in_the_folder(run, tmp_path):
     random = np.random.default_rng(0)
     kind = random.choice(["light", "medium", "heavy"], 900)

@@ -44,9 +44,10 @@ app = typer.Typer(
     name="boundshift",
     epilog=(
         "Exit codes: 0 done, and the goal is met; 1 the data or a file is wrong (a sentence says "
-        "what); 2 the command was not understood; 3 the goal is missed, nothing is certified, a "
-        "monitor raises an alarm, or columns may give the target away. Results go to standard "
-        "output, all else to standard error. Shell completion: boundshift --install-completion."
+        "what); 2 the command was not understood; 3 the goal is missed, the advice is not to use "
+        "the model, nothing is certified, a monitor raises an alarm, or columns may give the "
+        "target away. Results go to standard output, all else to standard error. Shell completion: "
+        "boundshift --install-completion."
     ),
     context_settings={"help_option_names": ["--help", "-h"]},
     no_args_is_help=True,
@@ -245,8 +246,10 @@ def is_goal_met(facts: Mapping[str, Any], *, is_guaranteed: bool) -> bool:
     """Return whether the goal of a report is met, as far as it can be missed.
 
     A floor that the test rows reach without proof is met if the rows that chose the threshold
-    guarantee it.
+    guarantee it. If the advice is not to use the threshold, no goal is met.
     """
+    if facts["diagnosis"]["level"] == "bad":
+        return False
     goal = facts["goal"]
     if goal is None or (goal["state"] == "reached" and is_guaranteed):
         return True
