@@ -279,15 +279,15 @@ def _note_percents(names: Iterable[str], table: str) -> None:
         )
 
 
-def _are_percents(cells: Any) -> bool:
+def _are_percents(cells: pa.ChunkedArray) -> bool:
     """Return whether there are cells, and each ends with a percent sign."""
     from pyarrow import compute
 
     signs = compute.match_substring_regex(cells.drop_null(), _PERCENT)
-    return len(signs) > 0 and compute.all(signs).as_py()
+    return len(signs) > 0 and bool(compute.all(signs).as_py())
 
 
-def _as_shares(cells: Any, decimal: str) -> Any:
+def _as_shares(cells: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
     """Return 50% as 50e-2, a text that Arrow reads as a number."""
     from pyarrow import compute
 

@@ -77,7 +77,9 @@ def _with_single_options(function: Callable[..., None]) -> Callable[..., None]:
     Typer reads options from a signature and knows no groups of them.
     """
     hints = get_type_hints(function, include_extras=True)
-    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    groups: dict[str, type[Any]] = {
+        name: kind for name, kind in hints.items() if is_dataclass(kind)
+    }
     options = []
     for name, parameter in inspect.signature(function).parameters.items():
         if name not in groups:
@@ -91,7 +93,7 @@ def _with_single_options(function: Callable[..., None]) -> Callable[..., None]:
             for each in fields(groups[name])
         ]
 
-    def run(**values: Any) -> None:
+    def run(**values: object) -> None:
         for name, group in groups.items():
             values[name] = group(**{each.name: values.pop(each.name) for each in fields(group)})
         function(**values)

@@ -24,6 +24,7 @@ from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExt
 
 if TYPE_CHECKING:
     import pandas as pd
+    from pyarrow import Table as ArrowTable
 
 Label: TypeAlias = Any
 """Of a class: a text, a number or a truth value."""
@@ -50,7 +51,7 @@ def read_arrow(
 ) -> Any:
     """Return columns of a table by type as Arrow; `words` as in `read_batches`."""
     pa = arrow()
-    parts: list[Any] = []
+    parts: list[ArrowTable] = []
     for part in read_batches(opened, types, words=words):
         parts.append(pa.Table.from_batches([part]))
         if opened.format == "parquet":
