@@ -27,12 +27,12 @@ from boundshift import (
     find_boundary,
     find_zone,
 )
+from boundshift import _tables as batches
 from boundshift._app import options
 from boundshift._app.scores import ScoreTable
 from boundshift._boundary import choose_claims
 from boundshift.curves import as_curve
 from boundshift.rules import as_rule
-from boundshift.streaming import _tables as batches
 
 COLUMNS = ["--score", "risk", "--label", "ill"]
 CURVES = options.CURVES.split(", ")

@@ -77,9 +77,7 @@ def _with_single_options(function: Callable[..., None]) -> Callable[..., None]:
     Typer reads options from a signature and knows no groups of them.
     """
     hints = get_type_hints(function, include_extras=True)
-    groups: dict[str, type[Any]] = {
-        name: kind for name, kind in hints.items() if is_dataclass(kind)
-    }
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
     options = []
     for name, parameter in inspect.signature(function).parameters.items():
         if name not in groups:
