@@ -4,9 +4,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from boundshift.streaming import Tally, tally_sql
+from boundshift.streaming import GroupTallies, Tally, tally_sql
 from boundshift.streaming._bins import bins_of
 from tests.sql.test_databases import DATABASES, databases, postgres  # noqa: F401
+from tests.streaming.test_groups import assert_same_tallies
 from tests.streaming.test_tally import SCORES, draw
 
 QUERIES = {"duckdb": databases.duck_rows, "clickhouse": databases.clickhouse_rows}
@@ -42,3 +43,13 @@ def test_databases_count_as_numpy_does(run, weight):
             assert (tally.low[k], tally.high[k]) == (inside.min(), inside.max())
             mean = np.average(inside, weights=amount[place == k] if weight else None)
             assert tally.mean[k] == pytest.approx(mean, rel=1e-9)
+
+
+def test_databases_count_by_group(run):
+    dialect, rows_of = run
+    y, s = draw(2_000)
+    site = np.random.default_rng(0).choice([1.5, 2.5], len(y))
+    query = tally_sql("label", "score", "{table}", by="weight", dialect=dialect)
+    rows = list(zip(y.tolist(), s.tolist(), site.tolist(), strict=True))
+    found = GroupTallies.from_frame(pa.Table.from_pylist(rows_of(query, rows)))
+    assert_same_tallies(found, y, s, site)

@@ -7,7 +7,7 @@ import pytest
 import sqlglot
 
 from boundshift import InvalidInputError, certify, find_boundary, find_zone, metrics_at, streaming
-from boundshift.rules import Cost, Floors
+from boundshift.rules import Cost
 from boundshift.streaming import Tally, tally_sql
 from boundshift.streaming._bins import bins_of, edges_of
 from boundshift.streaming._sql import DIALECTS
@@ -137,14 +137,6 @@ def test_a_zone_of_a_tally_is_at_most_a_bin_wider_on_each_side(kind, errors):
         assert len(np.unique(bins_of(s[(s > first) & (s <= last)]))) <= 1
     is_unsure = (s > found.low) & (s <= found.high)
     assert found.unsure == pytest.approx([np.mean(is_unsure[y == label]) for label in (0, 1)])
-
-
-def test_floors_on_a_tally_are_guaranteed_between_bins():
-    y, s = draw(50_000)
-    found = streaming.Tally.of([(y, s)]).find_boundary(rule=Floors(recall=0.9))
-    expected = find_boundary(y, s, rule=Floors(recall=0.9))
-    assert found.status == expected.status
-    assert abs(found.threshold - expected.threshold) <= found.resolution
 
 
 @pytest.mark.parametrize("score", [0.3, 0.7, 0.999, 1.0, 1.5, -0.3, -0.7, 12.0, 1e-9, 1e9])
