@@ -13,8 +13,7 @@ from boundshift._guarantees.reading import find_origin, read_scores, read_thresh
 from boundshift._result.boundary import Boundary
 from boundshift._scores import ScoreSample, describe_copies
 from boundshift._typing import BoolArray, FloatArray
-from boundshift._validation import as_generator, as_rows, as_share
-from boundshift.curves._clusters import as_clusters
+from boundshift._validation import as_clusters, as_generator, as_rows, as_share
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 from boundshift.metrics import metrics_of_errors
 

@@ -26,13 +26,20 @@ from boundshift._typing import (
     Label,
     LabelArray,
 )
-from boundshift._validation import as_choice, as_labels, as_rows, as_scores, as_weights
+from boundshift._validation import (
+    as_choice,
+    as_labels,
+    as_rows,
+    as_scores,
+    as_weights,
+    check_finite,
+    not_probabilities,
+)
 from boundshift.exceptions import InvalidInputError
 
 Scale = Literal["auto", "probability", "raw"]
 SCALES = ("auto", "probability", "raw")
 
-LARGEST_SCORE = 1e290  # in magnitude: sums of larger ones may overflow
 _NORMAL_IQR = 1.3489795003921634  # interquartile range of a standard normal distribution
 # A repeated score is an atom if it holds this share of a class, or of both together.
 ATOM_SHARE = 1e-3
@@ -552,27 +559,6 @@ def keep_in_float32(threshold: float, low: float, high: float) -> float:
     if high == 0.0 and threshold > -_TINY:  # vanishes beside 0
         return max(-_TINY, low)
     return max(before, low) if rounded >= last else max(threshold, first)
-
-
-def not_probabilities(found: str) -> InvalidInputError:
-    return InvalidInputError(
-        f"must lie in [0, 1] with scale='probability', got {found}. "
-        "Pass probabilities, or scale='raw' for scores of any kind.",
-        argument="y_score",
-    )
-
-
-def check_finite(scores: FloatArray, name: str = "y_score") -> None:
-    low, high = (scores.min(), scores.max()) if scores.size else (0.0, 0.0)
-    if not -LARGEST_SCORE <= low <= high <= LARGEST_SCORE:
-        bad = int(np.sum(~(np.abs(scores) <= LARGEST_SCORE)))
-        missing = int(np.isnan(scores).sum())
-        raise InvalidInputError(
-            f"must be finite and at most {LARGEST_SCORE:g} in magnitude, got {missing} "
-            f"NaN and {bad - missing} infinite or larger values. Drop those rows, or set infinite "
-            "scores to the least and the largest of the others.",
-            argument=name,
-        )
 
 
 def refuse_weights(sample: ScoreSample, name: str) -> None:

@@ -16,12 +16,13 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boundshift._typing import BoolArray, FloatArray, Label, LabelArray, RandomState
+from boundshift._typing import BoolArray, FloatArray, IndexArray, Label, LabelArray, RandomState
 from boundshift.exceptions import InvalidInputError
 
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
 
+LARGEST_SCORE = 1e290  # in magnitude: sums of larger ones may overflow
 MOST_COST = 1e100  # sums of costs up to this size do not overflow
 _SCORES = "Pass the decision function or the probability of the positive class, as `proba[:, 1]`."
 _COSTS = (
@@ -216,6 +217,27 @@ def as_known_scores(y_score: ArrayLike) -> FloatArray:
     return scores if given.ndim else scores.reshape(())
 
 
+def not_probabilities(found: str) -> InvalidInputError:
+    return InvalidInputError(
+        f"must lie in [0, 1] with scale='probability', got {found}. "
+        "Pass probabilities, or scale='raw' for scores of any kind.",
+        argument="y_score",
+    )
+
+
+def check_finite(scores: FloatArray, name: str = "y_score") -> None:
+    low, high = (scores.min(), scores.max()) if scores.size else (0.0, 0.0)
+    if not -LARGEST_SCORE <= low <= high <= LARGEST_SCORE:
+        bad = int(np.sum(~(np.abs(scores) <= LARGEST_SCORE)))
+        missing = int(np.isnan(scores).sum())
+        raise InvalidInputError(
+            f"must be finite and at most {LARGEST_SCORE:g} in magnitude, got {missing} "
+            f"NaN and {bad - missing} infinite or larger values. Drop those rows, or set infinite "
+            "scores to the least and the largest of the others.",
+            argument=name,
+        )
+
+
 def count_missing(values: LabelArray) -> int:
     """Return how many values are NaN, NaT, None or pandas.NA."""
     if values.dtype.kind == "O":
@@ -318,9 +340,24 @@ def _check_spellings(labels: Iterable[Label]) -> None:
             twin = seen.setdefault(" ".join(label.split()).casefold(), label)
             if twin != label:
                 raise InvalidInputError(
-                    f"Labels must differ by more than blanks or case, got {twin!r}, {label!r}. "
-                    "Spell each class in one way."
+                    f"Labels and ids must differ by more than blanks or case, got {twin!r}, "
+                    f"{label!r}. Spell each in one way."
                 )
+
+
+def as_clusters(cluster: ArrayLike, n_rows: int) -> IndexArray:
+    """Return the number of each row's cluster, in the order of the sorted ids."""
+    ids = as_column("cluster", cluster, "Pass the ids of the same rows.", n_rows)
+    missing = count_missing(ids)
+    if missing:
+        raise InvalidInputError(
+            f"must hold an id for each row, got {missing} missing. Drop those rows, or "
+            "give each an id of its own if it belongs to no other.",
+            argument="cluster",
+        )
+    distinct = find_distinct(ids, "cluster")
+    _check_spellings(distinct.tolist())
+    return np.searchsorted(distinct, ids)
 
 
 def order_labels(

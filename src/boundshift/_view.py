@@ -13,9 +13,9 @@ from scipy.special import expit, logit
 from boundshift._boundary import decide
 from boundshift._guarantees.reading import read_threshold
 from boundshift._result.boundary import Boundary, warn_of
-from boundshift._scores import ScoreSample, check_finite
+from boundshift._scores import ScoreSample
 from boundshift._typing import FloatArray
-from boundshift._validation import as_labels, as_scores, find_distinct
+from boundshift._validation import as_labels, as_scores, check_finite, find_distinct
 from boundshift._words import number
 from boundshift.curves import ErrorCurve
 from boundshift.curves._uniform import clopper_pearson

@@ -10,10 +10,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from boundshift._guarantees.reading import read_threshold
 from boundshift._result.boundary import Boundary
-from boundshift._scores import ScoreSample, check_finite
+from boundshift._scores import ScoreSample
 from boundshift._search import gap_edges
 from boundshift._typing import FloatArray
-from boundshift._validation import as_labels, as_real_column, check_labels, name_remedy
+from boundshift._validation import (
+    as_labels,
+    as_real_column,
+    check_finite,
+    check_labels,
+    name_remedy,
+)
 from boundshift._words import METRIC_TITLES
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import MCC, Cost, FBeta, GMean, Kappa, Rule, Sum

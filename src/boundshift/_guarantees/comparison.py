@@ -16,8 +16,8 @@ from boundshift._guarantees.differences import difference_interval
 from boundshift._guarantees.reading import find_origin, read_scores, read_threshold, refuse_copies
 from boundshift._result.boundary import Boundary
 from boundshift._typing import BoolArray, FloatArray, IndexArray
-from boundshift._validation import as_rows, as_share
-from boundshift.curves._clusters import as_clusters, cluster_means
+from boundshift._validation import as_clusters, as_rows, as_share
+from boundshift.curves._clusters import cluster_means
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Cost
 

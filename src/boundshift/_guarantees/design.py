@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from boundshift._guarantees.certificate import Certificate
 from boundshift._guarantees.new_clusters import bound_new_cluster, fewest_clusters
 from boundshift._typing import BoolArray, FloatArray, IndexArray
-from boundshift._validation import as_pair, as_real_column, is_finite
-from boundshift.curves._clusters import as_clusters, bound_mean, cluster_means
+from boundshift._validation import as_clusters, as_pair, as_real_column, is_finite
+from boundshift.curves._clusters import bound_mean, cluster_means
 from boundshift.exceptions import InvalidInputError
 
 

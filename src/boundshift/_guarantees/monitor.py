@@ -17,11 +17,10 @@ from boundshift._guarantees.design import Design
 from boundshift._guarantees.reading import read_threshold
 from boundshift._result.boundary import check_scale
 from boundshift._result.records import Record, require, require_counts
-from boundshift._scores import check_finite
 from boundshift._typing import FloatArray, IndexArray
-from boundshift._validation import as_column, as_scores, as_share
+from boundshift._validation import as_clusters, as_column, as_scores, as_share, check_finite
 from boundshift._words import at_most, percent
-from boundshift.curves._clusters import as_clusters, cluster_means
+from boundshift.curves._clusters import cluster_means
 from boundshift.curves._uniform import clopper_pearson
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
 

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 
 from boundshift._result.boundary import Boundary
 from boundshift._result.rows import Origin
-from boundshift._scores import ScoreSample, check_finite, describe_copies
+from boundshift._scores import ScoreSample, describe_copies
 from boundshift._typing import BoolArray, FloatArray
-from boundshift._validation import as_labels, as_real_column, find_distinct, is_finite
+from boundshift._validation import as_labels, as_real_column, check_finite, find_distinct, is_finite
 from boundshift.exceptions import InvalidInputError
 
 

@@ -24,13 +24,15 @@ from boundshift._result.sql import label_expression
 from boundshift._scores import Scale, Scores, ScoreSample, describe_copies, keep_in_float32
 from boundshift._status import Status, TextStatus
 from boundshift._typing import IndexArray
-from boundshift._validation import as_known_scores, as_pair, as_rows, as_share, name_remedy
-from boundshift.curves._clusters import (
+from boundshift._validation import (
     as_clusters,
-    cluster_means,
-    most_wrong_rows,
-    order_clusters,
+    as_known_scores,
+    as_pair,
+    as_rows,
+    as_share,
+    name_remedy,
 )
+from boundshift.curves._clusters import cluster_means, most_wrong_rows, order_clusters
 from boundshift.curves._uniform import clopper_pearson
 from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors

@@ -35,10 +35,9 @@ from scipy.special import expit, xlogy
 from boundshift._scores import ScoreSample
 from boundshift._search import best_gap
 from boundshift._typing import BoolArray, FloatArray, IndexArray, IntArray
-from boundshift._validation import as_column, count_missing, find_distinct
+from boundshift._validation import as_clusters
 from boundshift.curves._base import ConfidenceCurve, Solution, solution_of_floors
 from boundshift.curves._unmet import describe_unmet
-from boundshift.exceptions import InvalidInputError
 from boundshift.rules import Floors
 from boundshift.rules._guarantee import Guarantee
 
@@ -52,30 +51,6 @@ _MULTIPLES = (1.0, 2.0, 4.0)
 # halve above a mean of one half, where few bounds lie, and fall by the fourth root of 2 below.
 _LOG_ODDS = np.concatenate([np.arange(30.0, 0.0, -1.0), np.arange(0.0, -30.25, -0.25)])
 EDGES = expit(_LOG_ODDS * math.log(2.0)).tolist()
-
-
-def as_clusters(cluster: ArrayLike, n: int) -> IndexArray:
-    """Return the number of each row's cluster, in the order of the sorted ids."""
-    ids = as_column("cluster", cluster, "Pass the ids of the same rows.", n)
-    missing = count_missing(ids)
-    if missing:
-        raise InvalidInputError(
-            f"must hold an id for each row, got {missing} missing. Drop those rows, or "
-            "give each an id of its own if it belongs to no other.",
-            argument="cluster",
-        )
-    distinct = find_distinct(ids, "cluster")
-    if distinct.dtype.kind in "UO":
-        spelled = [" ".join(str(each).split()).casefold() for each in distinct]
-        spellings, counts = np.unique(spelled, return_counts=True)
-        if len(spellings) < len(distinct):
-            twin = str(spellings[np.argmax(counts > 1)])
-            raise InvalidInputError(
-                "must hold ids that differ by more than blanks or case, got two that "
-                f"read {twin!r}. Spell each id in one way.",
-                argument="cluster",
-            )
-    return np.searchsorted(distinct, ids)
 
 
 def cluster_means(values: BoolArray | FloatArray, cluster: IndexArray) -> FloatArray:

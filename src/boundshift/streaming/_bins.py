@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from boundshift._scores import LARGEST_SCORE
 from boundshift._typing import FloatArray, IntArray
+from boundshift._validation import LARGEST_SCORE
 
 _BITS = 12
 PARTS = 1 << _BITS

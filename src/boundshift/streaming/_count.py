@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from boundshift._scores import LARGEST_SCORE
 from boundshift._typing import BoolArray, FloatArray, IntArray
+from boundshift._validation import LARGEST_SCORE
 from boundshift.streaming._bins import BIN_BITS, bins_of
 from boundshift.streaming._read import ROWS_AT_ONCE, Chunk
 from boundshift.streaming._tally import ClassTally, Counts
