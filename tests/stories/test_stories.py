@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import boundshift.report
 from boundshift._app import app
+from tests.stories.layout import layout_faults
 from tests.stories.make_tables import write_stories
 from tests.stories.recount import Judged, read_column, sheet_as_csv
 from tests.stories.truth import contradictions, unexplained
@@ -34,7 +35,7 @@ def run(folder, monkeypatch):
 
 
 @pytest.fixture
-def judge(run, monkeypatch):
+def judge(run, monkeypatch, browser, folder):
     """Fit a table, score its rows and recount them; check the page, and return what was printed."""
     gathered = []
     collect = boundshift.report.collect_facts
@@ -51,6 +52,7 @@ def judge(run, monkeypatch):
         run("predict", name, file, *sheet, "--out", f"{name}_scores.csv")
         recount = Judged(table or file, f"{name}_scores.csv", name, target, positive, **known)
         check_facts(gathered[-1], recount)
+        assert layout_faults(browser, folder / name / "report.html") == {}
         return recount, gathered[-1], " ".join(said.stdout.split()), " ".join(said.stderr.split())
 
     return judged
