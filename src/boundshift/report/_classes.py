@@ -431,7 +431,7 @@ def _rarest(evidence: ClassEvidence) -> str:
 def _proof_finding(evidence: ClassEvidence, *, is_shown: bool) -> Finding:
     """Return whether the errors of all classes add up to less than by chance."""
     certificate = evidence.certificate
-    if certificate.status == "nominal":
+    if not certificate.certified:
         return nothing_finding(certificate.reason)
     total = sum(certificate.error_bounds)
     text = proof_text(total, len(certificate.labels), certificate.confidence)

@@ -114,7 +114,6 @@ class Proof(StrEnum):
     """Whether decisions are shown to be better than those without a model."""
 
     SHOWN = "shown"
-    FOLDS = "shown of the models of the folds"
     NOT_SHOWN = "not shown"
     WORSE = "worse"
     NOTHING = "nothing is certified"
@@ -160,8 +159,8 @@ def judge_usefulness(evidence: Evidence) -> Usefulness:
         gain = _gain_interval(aim, baseline, evidence)
         is_gain = gain[0] > 0
     total = sum(evidence.joint_bounds)
-    proof = Proof.SHOWN if evidence.certificate.certified else Proof.FOLDS
-    if evidence.certificate.status == "nominal":
+    proof = Proof.SHOWN
+    if not evidence.certificate.certified:
         proof = Proof.NOTHING
     elif gain is not None and gain[1] < 0:
         proof = Proof.WORSE
@@ -448,7 +447,7 @@ def _advise(
     better_method: str | None,
 ) -> Advice:
     state = None if goal is None else goal.state
-    is_shown = usefulness.proof in (Proof.SHOWN, Proof.FOLDS)
+    is_shown = usefulness.proof == Proof.SHOWN
     cases = (
         (usefulness.proof == Proof.NOTHING, Advice.TEST),
         (not all(status.solved for status in doubts), Advice.NO_METHOD),
@@ -462,6 +461,6 @@ def _advise(
         (better_method is not None, Advice.OTHER_METHOD),
         (separation.strength == Strength.WEAK, Advice.WEAK),
         (separation.strength == Strength.FAIR, Advice.CARE),
-        (usefulness.proof == Proof.FOLDS or rows.is_very_few or bool(doubts), Advice.CARE),
+        (rows.is_very_few or bool(doubts), Advice.CARE),
     )
     return next((advice for applies, advice in cases if applies), Advice.USE)

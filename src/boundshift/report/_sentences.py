@@ -213,9 +213,8 @@ def _alarms_text(now: Alarms, before: Alarms | None, evidence: Evidence) -> str:
 
 def _note(evidence: Evidence) -> str:
     """Return which rows the verdict rests on."""
-    status = evidence.certificate.status
     n = f"{sum(evidence.by_row.n_samples):,}"
-    if status == "nominal":
+    if not evidence.certificate.certified:
         return f"Nothing here is certified. {sentence(evidence.by_row.reason)}"
     if evidence.is_tested:
         among = f" in {evidence.n_clusters:,} clusters" if evidence.is_clustered else ""
@@ -223,16 +222,10 @@ def _note(evidence: Evidence) -> str:
             f"Measured on {n} test rows{among}. The “at most” is valid only if they were used "
             "neither for training nor for choosing the threshold. The other numbers are estimates."
         )
-    worth = (
-        "The “at most” allows for that choice, if they were not used for training. The other "
-        "numbers are optimistic."
+    return (
+        f"Measured on the {n} rows that chose the threshold. The “at most” allows for that choice, "
+        "if they were not used for training. The other numbers are optimistic."
     )
-    if status == "cross-fitted":
-        worth = (
-            "Each was scored by a model fitted without it. The deployed model is another one, of "
-            "which nothing is certified. Keep rows apart for a test."
-        )
-    return f"Measured on the {n} rows that chose the threshold. {worth}"
 
 
 # --- The goal -------------------------------------------------------------------------------------
@@ -407,12 +400,8 @@ def _advice_text(diagnosis: Diagnosis, evidence: Evidence) -> str:
     """Return what to do next, with its reason."""
     match diagnosis.advice:
         case Advice.TEST:
-            reason = "The model was trained on these rows"
-            remedy = "Score rows that the model has not seen; only they show what it is worth."
-            if evidence.doubt is not None:
-                reason = evidence.doubt.reason
-                remedy = evidence.doubt.remedy
-            return test_text(reason, remedy)
+            remedy = "" if evidence.doubt is None else evidence.doubt.remedy
+            return test_text(evidence.certificate.reason, remedy)
         case Advice.NO_METHOD:
             failed = next(status for status in diagnosis.doubts if not status.solved)
             message = _on_deciding_rows(failed.message, evidence)
@@ -453,7 +442,8 @@ def _values_text(goal: Goal | None, evidence: Evidence) -> str:
 
 def test_text(reason: str, remedy: str) -> str:
     """Return the advice on rows that certify nothing."""
-    return f"Test it before you use it: nothing is certified here. {sentence(reason)} {remedy}"
+    text = f"Test it before you use it: nothing is certified here. {sentence(reason)}"
+    return f"{text} {remedy}".rstrip()
 
 
 def check_text(reason: str) -> str:
@@ -552,10 +542,7 @@ def _perfect_text(separation: Separation) -> str:
 
 def _use_text(diagnosis: Diagnosis, evidence: Evidence) -> str:
     """Return the advice to use a decision, with the reason, and where it stands with the goal."""
-    goal = _goal_text(diagnosis.goal)
-    reason = f"it is shown to be better than no model.{goal}"
-    if diagnosis.usefulness.proof == Proof.FOLDS:
-        reason = f"the models of the folds are shown to be better than no model.{goal}"
+    reason = f"it is shown to be better than no model.{_goal_text(diagnosis.goal)}"
     if diagnosis.advice == Advice.USE:
         return f"Use it: {reason}"
     if diagnosis.advice == Advice.WEAK:
@@ -567,8 +554,6 @@ def _use_text(diagnosis: Diagnosis, evidence: Evidence) -> str:
     cautions = []
     if diagnosis.separation.strength == Strength.FAIR:
         cautions.append("the scores separate the classes only in part")
-    if diagnosis.usefulness.proof == Proof.FOLDS:
-        cautions.append("the deployed model itself was not tested")
     if not diagnosis.rows.is_enough:
         cautions.append(f"there are few {_class_names(evidence)[diagnosis.rows.place]}")
     if diagnosis.doubts:
@@ -649,9 +634,8 @@ def diagnosis_facts(diagnosis: Diagnosis, evidence: Evidence) -> Facts:
 
 def keep_findings(findings: Sequence[Finding | None], certificate: Certificate) -> list[Finding]:
     """Leave out strong points where nothing is certified: rows that were seen flatter."""
-    is_open = certificate.status == "nominal"
     known = [finding for finding in findings if finding is not None]
-    return [finding for finding in known if not (is_open and finding.level == "good")]
+    return [finding for finding in known if certificate.certified or finding.level != "good"]
 
 
 def _separation_finding(diagnosis: Diagnosis, evidence: Evidence) -> Finding:
@@ -659,7 +643,7 @@ def _separation_finding(diagnosis: Diagnosis, evidence: Evidence) -> Finding:
     names = evidence.names
     # Rows that were seen, or may be alike in a way that is not known, have no such interval.
     interval = ""
-    if evidence.certificate.status != "nominal":
+    if evidence.certificate.certified:
         interval = f" {_auc_interval_text(found, evidence)}"
     text = (
         f"Take one of the {names.positives} and one of the {names.negatives}: in "
@@ -675,7 +659,7 @@ def _separation_title(found: Separation, usefulness: Usefulness) -> tuple[Level,
     if found.ranking == Ranking.REVERSED:
         return "bad", "The scores are reversed"
     if found.ranking == Ranking.CHANCE:
-        if usefulness.proof in (Proof.SHOWN, Proof.FOLDS):
+        if usefulness.proof == Proof.SHOWN:
             return "caution", "The scores as a whole are not shown to rank better than chance"
         if found.is_near_chance:
             return "bad", "The scores are no better than chance"
@@ -716,7 +700,6 @@ def _proof_finding(usefulness: Usefulness, evidence: Evidence) -> Finding:
     policy = _POLICIES[usefulness.policy]
     titles: dict[Proof, tuple[Level, str]] = {
         Proof.SHOWN: ("good", "Shown to be better than no model"),
-        Proof.FOLDS: ("caution", "Shown to be better than no model for the models of the folds"),
         Proof.NOT_SHOWN: ("bad", f"Not shown to be better than {policy}"),
         Proof.WORSE: ("bad", f"Worse than {policy}"),
     }

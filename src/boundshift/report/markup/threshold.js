@@ -14,9 +14,6 @@
   }
 
   function noteFor(stop) {
-    if (data.status === "cross-fitted") {
-      return "“At most” is about the models of the folds, each of which left rows out; the deployed one is another.";
-    }
     if (data.status !== "certified") {
       return "Nothing beside the slider is certified. " + data.reason;
     }
