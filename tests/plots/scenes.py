@@ -22,18 +22,6 @@ IMAGES = Path(__file__).parent / "images"
 WORDS = IMAGES / "words.json"
 THEMES = ("light", "dark")
 _DPI = 60
-# How a scene is drawn, and the size of its figure in inches.
-SCENES = {}
-
-
-def scene(name, width, height):
-    """Store the function below under a name, with the size of its figure."""
-
-    def store(draw_scene):
-        SCENES[name] = draw_scene, (width, height)
-        return draw_scene
-
-    return store
 
 
 @cache
@@ -43,53 +31,43 @@ def _scores():
     return y, rng.normal(3.2 * y - 3)
 
 
-@scene("projection", 8.0, 4.8)
-def _projection(ax):
-    ProjectionDisplay.from_predictions(*_scores(), old_threshold=0.0, ax=ax)
-
-
-@scene("projection-paper", 8.0, 4.8)
-def _paper(ax):
-    ProjectionDisplay.from_predictions(*_scores(), curve="support", old_threshold=0.0, ax=ax)
-
-
-@scene("projection-million", 8.0, 4.8)
-def _million(ax):
+def _million():
     rng = np.random.default_rng(1)
     y = np.repeat([0, 1], [990_000, 10_000])
     scores = rng.normal(3.2 * y)
     scores[0] = 1e6
-    ProjectionDisplay.from_predictions(y, scores, old_threshold=2.5, ax=ax)
+    return y, scores
 
 
-@scene("boundary", 8.0, 5.6)
-def _boundary(ax):
+def _rounded():
     y, scores = _scores()
-    ThresholdDisplay.from_predictions(y, scores, old_threshold=0.0, interval=(-1.6, -0.9), ax=ax)
+    return y, np.round(scores, 1)
 
 
-@scene("boundary-plateau", 8.0, 5.6)
-def _plateau(ax):
-    y, scores = _scores()
-    ThresholdDisplay.from_predictions(
-        y, np.round(scores, 1), curve="clopper-pearson", rule="minimax", ax=ax
-    )
-
-
-@scene("metric", 8.0, 5.0)
-def _metric(ax):
-    ThresholdDisplay.metrics(*_scores(), old_threshold=0.0, ax=ax)
+PROJECTION = ProjectionDisplay.from_predictions
+THRESHOLD = ThresholdDisplay.from_predictions
+PLATEAU = {"curve": "clopper-pearson", "rule": "minimax"}
+OLD = {"old_threshold": 0.0}
+# The function that draws a scene, its scores, its settings, and the height of its figure.
+SCENES = {
+    "projection": (PROJECTION, _scores, OLD, 4.8),
+    "projection-paper": (PROJECTION, _scores, {"curve": "support", **OLD}, 4.8),
+    "projection-million": (PROJECTION, _million, {"old_threshold": 2.5}, 4.8),
+    "boundary": (THRESHOLD, _scores, {"interval": (-1.6, -0.9), **OLD}, 5.6),
+    "boundary-plateau": (THRESHOLD, _rounded, PLATEAU, 5.6),
+    "metric": (ThresholdDisplay.metrics, _scores, OLD, 5.0),
+}
 
 
 def figure_of(name, theme):
     """Return a scene, laid out by fixed numbers: room made for text would vary with releases."""
-    draw_scene, size = SCENES[name]
+    draw_scene, scores, settings, height = SCENES[name]
     style = {} if theme == "light" else mpl.style.library["dark_background"]
     with mpl.rc_context({**mpl.rcParamsDefault, **style, "backend": "agg"}):
-        figure = Figure(figsize=size, dpi=_DPI)
+        figure = Figure(figsize=(8.0, height), dpi=_DPI)
         figure.subplots_adjust(left=0.19, right=0.97, top=0.84, bottom=0.26)
         FigureCanvasAgg(figure)
-        draw_scene(figure.subplots())
+        draw_scene(*scores(), **settings, ax=figure.subplots())
         figure.canvas.draw()
         return figure
 

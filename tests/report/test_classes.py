@@ -116,7 +116,7 @@ def test_rows_of_fit_certify_nothing(rule):
     assert report.facts["verdict"]["status"] == "nominal"
     assert "confidence" not in repr(report)
     assert report.facts["diagnosis"]["advice"] == "test"
-    assert "3,000 of these 3,000 rows were used in fit" in finding(report.facts, "proof")["text"]
+    assert "3,000 of these 3,000 rows were used in fit" in report.facts["diagnosis"]["next"]
     assert "good" not in {f["level"] for f in report.facts["diagnosis"]["findings"]}
     assert (report.facts["goal"] or {"state": "unsure"})["state"] in ("unsure", "reached")
     assert "tested on" not in report.html

@@ -466,23 +466,24 @@ def contradictions(facts):
     pieces = [part for bullet in verdict["bullets"] for part in bullet]
     pieces += [] if goal is None else goal["parts"]
     is_nominal = verdict["status"] == "nominal"
+    is_shown = proof == "shown"
+    proof_level = findings["proof"]["level"] if "proof" in findings else None
     own = facts["old"]["threshold"]
     rates = (judgement["flagged"], judgement["missed"])
     wrong = {
-        "used, and not shown to be useful": is_used and not proof.startswith("shown"),
+        "used, and not shown to be useful": is_used and not is_shown,
         "used, and reversed": is_used and ranking == "reversed",
         "used, and nothing is certified": is_used and is_nominal,
         "used, and the goal is missed": is_used and state == "missed",
         "used, and worse than the own threshold": is_used and state == "worse",
         "praised, and too good": advice == "use"
         and judgement["separation"]["strength"] == "perfect",
-        "not shown, and a good proof": not proof.startswith("shown")
-        and findings["proof"]["level"] == "good",
-        "shown, and a bad proof": proof.startswith("shown") and findings["proof"]["level"] == "bad",
+        "a proof of another colour": proof_level
+        != {"shown": "good", "nothing is certified": None}.get(proof, "bad"),
         "reversed, and not called so": (ranking == "reversed")
         != (findings["separation"]["title"] == "The scores are reversed"),
         "bad scores, and a useful decision": findings["separation"]["level"] == "bad"
-        and proof.startswith("shown")
+        and is_shown
         and ranking != "reversed",
         "the colour is not that of the advice": (diagnosis["level"] == "good") != (advice == "use"),
         "nothing is certified, and a bound is": is_nominal

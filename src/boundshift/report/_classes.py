@@ -24,7 +24,6 @@ from boundshift.report._goal import Floor, State, cost_text, judge_floor, worst_
 from boundshift.report._judgement import Advice, count_rows
 from boundshift.report._sentences import (
     GIVEN_AWAY,
-    LEVELS,
     WHERE,
     Finding,
     Level,
@@ -33,9 +32,9 @@ from boundshift.report._sentences import (
     floor_word,
     join,
     keep_findings,
+    level_of,
     lower,
     missed_text,
-    nothing_finding,
     proof_text,
     row_finding,
     say,
@@ -408,7 +407,7 @@ def _diagnosis_facts(floors: list[Floor], messages: list[str], evidence: ClassEv
     return {
         "findings": keep_findings(findings, evidence.certificate),
         "advice": advice,
-        "level": LEVELS[advice],
+        "level": level_of(advice),
         "next": text,
     }
 
@@ -428,11 +427,11 @@ def _rarest(evidence: ClassEvidence) -> str:
     return evidence.names[int(np.argmin(evidence.certificate.n_samples))]
 
 
-def _proof_finding(evidence: ClassEvidence, *, is_shown: bool) -> Finding:
+def _proof_finding(evidence: ClassEvidence, *, is_shown: bool) -> Finding | None:
     """Return whether the errors of all classes add up to less than by chance."""
     certificate = evidence.certificate
     if not certificate.certified:
-        return nothing_finding(certificate.reason)
+        return None
     total = sum(certificate.error_bounds)
     text = proof_text(total, len(certificate.labels), certificate.confidence)
     if is_shown:

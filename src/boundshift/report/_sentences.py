@@ -378,22 +378,21 @@ def _bound_text(aim: Aim, shown: float) -> str:
 
 Level = Literal["good", "caution", "bad"]
 
-LEVELS: Mapping[Advice, Level] = {
-    Advice.TEST: "bad",
-    Advice.NO_METHOD: "bad",
-    Advice.REVERSE: "bad",
-    Advice.CHANCE: "bad",
-    Advice.NO_MODEL: "bad",
-    Advice.NOT_SHOWN: "bad",
-    Advice.ADD_ROWS: "caution",
-    Advice.CHECK: "caution",
-    Advice.MISSED: "caution",
-    Advice.OWN_THRESHOLD: "caution",
-    Advice.OTHER_METHOD: "caution",
-    Advice.WEAK: "caution",
-    Advice.CARE: "caution",
-    Advice.USE: "good",
-}
+_DO_NOT_USE = (
+    Advice.TEST,
+    Advice.NO_METHOD,
+    Advice.REVERSE,
+    Advice.CHANCE,
+    Advice.NO_MODEL,
+    Advice.NOT_SHOWN,
+)
+
+
+def level_of(advice: Advice) -> Level:
+    """Return the colour of an advice."""
+    if advice == Advice.USE:
+        return "good"
+    return "bad" if advice in _DO_NOT_USE else "caution"
 
 
 def _advice_text(diagnosis: Diagnosis, evidence: Evidence) -> str:
@@ -627,7 +626,7 @@ def diagnosis_facts(diagnosis: Diagnosis, evidence: Evidence) -> Facts:
     return {
         "findings": keep_findings(findings, evidence.certificate),
         "advice": diagnosis.advice,
-        "level": LEVELS[diagnosis.advice],
+        "level": level_of(diagnosis.advice),
         "next": _advice_text(diagnosis, evidence),
     }
 
@@ -681,15 +680,10 @@ def proof_text(total: float, n_classes: int, confidence: float) -> str:
     )
 
 
-def nothing_finding(reason: str) -> Finding:
-    """Return that rows certify nothing."""
-    return Finding("proof", "bad", "Nothing is shown: these rows certify nothing", sentence(reason))
-
-
-def _proof_finding(usefulness: Usefulness, evidence: Evidence) -> Finding:
+def _proof_finding(usefulness: Usefulness, evidence: Evidence) -> Finding | None:
     """Return whether the decision is shown to be better than without a model."""
     if usefulness.proof == Proof.NOTHING:
-        return nothing_finding(evidence.certificate.reason)
+        return None
     text = proof_text(usefulness.sum_of_bounds, 2, evidence.confidence)
     if usefulness.gain is not None:
         text = f"{text} {_gain_text(usefulness, evidence)}"
