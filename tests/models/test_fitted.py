@@ -111,15 +111,16 @@ def test_the_own_threshold_cuts_the_scores_as_the_model_predicts(case, pos_label
         assert (above == (shifted.estimator_.predict(X) == pos_label)).all()
 
 
-def test_a_function_has_no_threshold_of_its_own():
-    shifted = BoundShiftClassifier(identity, cv="prefit").fit(X, Y)
-    assert shifted.own_threshold_ is None
-
-
-def test_many_classes_have_no_threshold():
-    shifted = BoundShiftClassifier(LogisticRegression(max_iter=1000))
-    shifted.fit(*load_iris(return_X_y=True))
-    assert shifted.own_threshold_ is None
+@pytest.mark.parametrize(
+    ("shifted", "problem"),
+    [
+        (BoundShiftClassifier(identity, cv="prefit"), (X, Y)),
+        (BoundShiftClassifier(LogisticRegression(max_iter=1000)), load_iris(return_X_y=True)),
+    ],
+    ids=["a function", "many classes"],
+)
+def test_a_function_and_many_classes_have_no_threshold_of_their_own(shifted, problem):
+    assert shifted.fit(*problem).own_threshold_ is None
 
 
 # Rows without labels.

@@ -137,11 +137,6 @@ def test_whole_groups_are_held_out_with_a_splitter_or_its_splits(cv):
     assert model.boundary_.guaranteed
 
 
-def test_splits_that_part_groups_are_refused():
-    with pytest.raises(InvalidInputError, match="`cv` must keep groups together"):
-        guarantee(cv=list(StratifiedKFold(4).split(X, Y))).fit(X, Y, groups=GROUPS)
-
-
 def test_groups_are_counted_to_see_whether_there_are_enough():
     with pytest.warns(BoundaryWarning, match="14 groups kept apart, so 28 in all .* there are 20"):
         guarantee(cv=GroupKFold(5)).fit(X, Y, groups=np.arange(N) % 20)
@@ -263,10 +258,6 @@ def test_sparse_copies_are_found():
     assert find_units(sparse.csr_array(rows[index]), Y[index], None).n_copies == dense.n_copies
 
 
-def test_rows_without_copies_warn_of_nothing():
-    assert "cop" not in guarantee().fit(X, Y).boundary_.message
-
-
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
 def test_floors_of_classes_count_copies_once():
     rows, y = load_iris(return_X_y=True)
@@ -276,11 +267,6 @@ def test_floors_of_classes_count_copies_once():
 
 
 # One of several fits.
-
-
-def draw_fits(rng, n_fits, n=150):
-    """Return the positive class's scores of several models that are equally good."""
-    return rng.normal(size=(n, n_fits))
 
 
 @pytest.mark.parametrize("chosen_among", [1, 8])

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from boundshift._multiclass.joint import find_joint_biases
-from boundshift._multiclass.pairs import Pairs, boundary_at, find_pairs
+from boundshift._multiclass.pairs import Pairs, decide_pairs, find_pairs
 from boundshift._multiclass.pairwise import reconcile
 from boundshift._result.boundary import Boundary
 from boundshift._status import Status
@@ -79,10 +79,7 @@ def find_biases(
         thresholds = {key: solution.found.threshold for key, solution in solved.items()}
         biases = reconcile(thresholds, pairs, len(names))
     _favour_few(biases, counts, pairs)
-    boundaries = {
-        pair.sample.labels: boundary_at(biases[i] - biases[j], pair, curve, rule)
-        for (i, j), pair in pairs.items()
-    }
+    boundaries = decide_pairs(biases, pairs, curve, lambda *_: rule)
     return ClassBiases(biases, boundaries, [pair.status for pair in pairs.values()])
 
 

@@ -94,18 +94,18 @@ def _choose_pairs(scores: FloatArray, rows_of: Sequence[IndexArray]) -> BoolArra
     return is_compared | is_compared.T
 
 
-def boundary_at(threshold: float, pair: Pair, curve: ErrorCurve, rule: Rule) -> Boundary:
+def _boundary_at(threshold: float, pair: Pair, curve: ErrorCurve, rule: Rule) -> Boundary:
     """Return the record of a threshold, which need not be the best one for this pair."""
     sample = pair.sample
     status = pair.status
-    at = np.array([float(threshold)])
+    at = np.array([threshold])
     errors = pair.errors(at)
     wrong = sample.count_wrong(at)
     claimed = (float(errors[0][0]), float(errors[1][0]))
     if curve.delta is not None:  # the rows chose the threshold
-        claimed = curve.errors_at_chosen(sample, float(threshold), rule)
+        claimed = curve.errors_at_chosen(sample, threshold, rule)
     return Boundary(
-        threshold=float(threshold),
+        threshold=threshold,
         status=Status.SHARED if status in QUIET else status,
         errors=claimed,
         wrong=(wrong[0][0].item(), wrong[1][0].item()),
@@ -114,22 +114,17 @@ def boundary_at(threshold: float, pair: Pair, curve: ErrorCurve, rule: Rule) -> 
         labels=sample.labels,
         curve=curve,
         rule=rule,
-        plateau=(float(threshold), float(threshold)),
+        plateau=(threshold, threshold),
     )
 
 
-def pair_boundaries(
-    y: IndexArray,
-    scores: FloatArray,
-    biases: FloatArray,
-    labels: Sequence[Label],
-    curve: ErrorCurve,
-    rule_of: Callable[[Label, Label], Rule],
+def decide_pairs(
+    biases: FloatArray, pairs: Pairs, curve: ErrorCurve, rule_of: Callable[[Label, Label], Rule]
 ) -> dict[tuple[Label, Label], Boundary]:
     """Return the boundary that biases give each pair of classes, by the rule for this pair."""
     return {
-        pair.sample.labels: boundary_at(
-            biases[i] - biases[j], pair, curve, rule_of(*pair.sample.labels)
+        pair.sample.labels: _boundary_at(
+            float(biases[i] - biases[j]), pair, curve, rule_of(*pair.sample.labels)
         )
-        for (i, j), pair in find_pairs(y, scores, labels, curve).items()
+        for (i, j), pair in pairs.items()
     }

@@ -321,14 +321,11 @@ def _are_seen(tables: list[_Table]) -> bool:
     n_old = np.concatenate([np.full(len(table.old), table.n_old) for table in tables])
     n_new = np.concatenate([np.full(len(table.old), table.n_new) for table in tables])
     both = old + new
-    if (new <= old).all():
-        within = hypergeom.cdf(both // 2, n_old + n_new, both, n_new)
-        if np.log(within).sum() < math.log(_LEVEL):
-            return True
-    if (old <= new).all():
-        within = hypergeom.cdf(both // 2, n_old + n_new, both, n_old)
-        if np.log(within).sum() < math.log(_LEVEL):
-            return True
+    for part, whole, n_part in ((new, old, n_new), (old, new, n_old)):
+        if (part <= whole).all():
+            within = hypergeom.cdf(both // 2, n_old + n_new, both, n_part)
+            if np.log(within).sum() < math.log(_LEVEL):
+                return True
     repeated = both > 1
     in_both = int(np.count_nonzero((old > 0) & (new > 0)))
     if not in_both:

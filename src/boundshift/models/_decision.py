@@ -13,7 +13,7 @@ from boundshift._guarantees.certify import certify_floors
 from boundshift._multiclass.biases import Strategy, find_biases
 from boundshift._multiclass.counting import search_biases
 from boundshift._multiclass.floors import ClassRows, guarantee_floors, meet_floors
-from boundshift._multiclass.pairs import pair_boundaries
+from boundshift._multiclass.pairs import decide_pairs, find_pairs
 from boundshift._result.boundary import Boundary, restate
 from boundshift._result.rows import ChoosingRows
 from boundshift._scores import Scale, ScoreSample
@@ -374,7 +374,8 @@ def _decide_by_class(
     else:
         biases = meet_floors(rows, rule, labels)
         status = Status.NOT_GUARANTEED
-    boundaries = pair_boundaries(deciding.y, deciding.scores, biases, labels, curve, rule.for_pair)
+    pairs = find_pairs(deciding.y, deciding.scores, labels, curve)
+    boundaries = decide_pairs(biases, pairs, curve, rule.for_pair)
     doubts = [] if status in QUIET else [detail or status.message]
     if detail or doubts:
         boundaries = {

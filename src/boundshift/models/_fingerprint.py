@@ -127,7 +127,7 @@ def _are_told_apart(X: Rows, n_rows: int) -> bool:
         return False
     for column in _find_columns(X, n_rows, None):
         array = _as_array(column)
-        is_complete = array.dtype.kind == "f" and not np.isnan(array.sum())
+        is_complete = array.dtype.kind == "f" and not np.isnan(array).any()
         if is_complete and _count_repeats(array) <= _FEW_COPIES * n_rows:
             return True
     return False
