@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 from boundshift import Floors, find_boundary, rows_needed
+from boundshift._app.examine import examine_scores
 from boundshift._app.importance import measure_importance
+from boundshift._scores import ScoreSample
 from boundshift.datasets._bundled import load_table
 
 
@@ -54,6 +56,17 @@ def test_scores_are_examined_by_the_guarantees_of_the_library(run, scores, rows)
             assert each["rows"] + each["missing"] >= rows_needed(1 - each["floor"])
     assert {each["is_possible"] for each in found["prospects"]} == {True, False}
     assert "38 labelled" not in run(*asked).stdout
+
+
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_a_precision_that_is_just_reached_does_not_hide_a_better_one():
+    labels = np.repeat([True, True, False, False], [2, 18, 5, 200])
+    scores = np.repeat([3.0, 2.0, 2.0, 1.0], [2, 18, 5, 200])
+    sample = ScoreSample.from_rows(labels, scores, (False, True))
+    found = examine_scores(sample, 0.95, "ill")
+    missing = [each.missing for each in found if each.rate == "precision"]
+    assert None not in missing
+    assert sorted(missing) == missing
 
 
 class Sum:

@@ -20,6 +20,7 @@ from boundshift.rules import Floors
 FLOORS = (0.8, 0.9, 0.95, 0.99)
 """Rates that are examined."""
 _CHANCE = 0.8
+_EXCESS = 1e-6  # more than what a search takes for equal
 
 
 @dataclass(frozen=True)
@@ -100,9 +101,10 @@ def _examine_class_rates(sample: ScoreSample, confidence: float, label: str) -> 
 def _examine_precision(sample: ScoreSample, confidence: float, label: str) -> Iterator[Prospect]:
     negative, positive = sample.n_samples
     for floor in (0.5, *FLOORS):
-        rule = Floors(precision=floor)
-        boundary = decide(sample, ClopperPearson(confidence), rule, "auto")
-        reached = decide(sample, Empirical(), rule, "auto")
+        boundary = decide(sample, ClopperPearson(confidence), Floors(precision=floor), "auto")
+        # More rows show a precision only if it exceeds the floor.
+        above = Floors(precision=floor + _EXCESS)
+        reached = decide(sample, Empirical(), above, "auto")
         false_alarms, missed = reached.wrong
         found = positive - missed
         share = false_alarms / max(found + false_alarms, 1)
