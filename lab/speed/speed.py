@@ -190,7 +190,7 @@ def groups(quick: bool) -> Iterator[Row]:
 
     sizes = {10: 100_000, 100: 10_000, 1_000: 1_000, 10_000: 100}
     for n_groups, n_rows in ({5: 1_000} if quick else sizes).items():
-        y, s = draw(n_groups * n_rows, 0.1)
+        y, s = draw(n_groups * n_rows, 0.2)
         group = np.repeat(np.arange(n_groups), n_rows)
         parts = list(zip(np.split(y, n_groups), np.split(s, n_groups), strict=True))
         runs: Contenders = {
@@ -199,7 +199,7 @@ def groups(quick: bool) -> Iterator[Row]:
             "groups": partial(find_boundaries, y, s, group),
         }
         with quiet():  # of small groups
-            best = race(runs, 1)
+            best = race(runs, 1 if quick else 2)
         size = f"{n_groups:,} groups of {rows_of(n_rows)}"
         for name, goal in {"loop": "<= 1", "decisions alone": "<= 2"}.items():
             title = f"times find_boundary for each group, {name}: find_boundaries, {size}"
