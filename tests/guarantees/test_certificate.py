@@ -85,7 +85,7 @@ def test_a_classifier_says_what_its_rows_are_worth() -> None:
     X, y = make_classification(400, weights=[0.9], flip_y=0.1, random_state=0)
     folds = BoundShiftClassifier(LogisticRegression()).fit(X, y).certificate_
     assert (folds.status, folds.certified, folds.method) == ("cross-fitted", False, "uniform")
-    assert "nothing is promised of the deployed model" in folds.reason
+    assert "nothing is guaranteed for the deployed model" in folds.reason
     frozen = FrozenEstimator(LogisticRegression().fit(X[:200], y[:200]))
     model = BoundShiftClassifier(frozen).fit(X[200:], y[200:])
     wrong = model.predict(X[200:]) != y[200:]

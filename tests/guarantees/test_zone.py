@@ -106,7 +106,7 @@ def test_limits_by_predictive_values_that_cross_are_one_boundary_or_open():
 
     zone = find_zone(*draw(np.random.default_rng(7), 900, 20, 1.0), precision=0.99, npv=0.9)
     assert math.isinf(zone.high)
-    assert "No limit can promise a precision of 0.99" in zone.message
+    assert "No limit can guarantee a precision of 0.99" in zone.message
 
 
 @pytest.mark.parametrize("label", [0, 1])

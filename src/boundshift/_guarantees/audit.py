@@ -42,7 +42,7 @@ class Audit:
     y_score : array-like of shape (n_samples,)
         Scores of the pool: rows whose labels are not known yet, and that the model has not seen.
     threshold : float or Boundary
-        A row is flagged iff its score is greater.
+        A row is flagged if and only if its score is greater.
     rule : Floors
         One guaranteed floor: recall, specificity, precision or npv.
     draw : {"random", "score"}, default="random"
@@ -53,7 +53,8 @@ class Audit:
         Which rows have the floor: all rows of the pool, or the population of which the pool is a
         random sample, such as next month's rows. "population" needs draw="random".
     pos_label : label, default=None
-        The positive class; None takes that of the boundary, or 1.
+        The positive class; None takes that of the boundary, or 1 for labels 0 and 1, -1 and 1,
+        and booleans.
     random_state : int, Generator or None, default=None
         Seed of the draws; None draws others each time, which the guarantee relies on.
 

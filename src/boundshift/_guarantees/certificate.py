@@ -1,8 +1,7 @@
 """The certificate as a record, and the bounds that follow from counts of rows.
 
-To decide and to certify are two questions. A boundary may be chosen by whatever decides best; a
-claim about it needs scores that the model has not seen, and a wider bound where the boundary was
-chosen on the same scores.
+A threshold may be chosen by any method. A bound on its error rates needs rows that the model has
+not seen, and it is wider if the threshold was chosen on the same rows.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ _WORTH: dict[str, tuple[CertificateStatus, str]] = {
     "out-of-fold": (
         CertificateStatus.CROSS_FITTED,
         "Each row was scored by a model trained without it, so the claim is about the models of "
-        "the folds; nothing is promised of the deployed model, which needs held-out rows",
+        "the folds; nothing is guaranteed for the deployed model, which needs held-out rows",
     ),
     "training": (
         CertificateStatus.NOMINAL,
@@ -76,7 +75,7 @@ class Certificate(Record):
     labels : tuple
         The classes, in the order of all tuples here.
     confidence, joint : float, and bool
-        Of each bound by itself, or of all classes' bounds together if `joint`.
+        Confidence of each bound by itself, or of all classes' bounds together if `joint`.
     method : str
         "clopper-pearson" for a boundary fixed before, "uniform" for one chosen on these rows,
         "drawn" for rows drawn by their side of the boundary, "folds" for fold models and rows
@@ -89,12 +88,12 @@ class Certificate(Record):
         The lowest bounds that so many rows can give, with none on the wrong side. For n rows that
         is :math:`1 - \delta^{1/n} \approx \ln(1/\delta)/n`.
     threshold : float or None, default=None
-        The boundary: the second class is predicted iff its score is greater. None where it is not
-        one number, as with many classes.
+        The second class is predicted if and only if its score is greater. None if it is not one
+        number, as with many classes.
     scale : {"raw", "probability"} or None, default=None
-        Of the boundary's scores, where a :class:`~boundshift.Boundary` was certified.
+        Scale of the scores, if a :class:`~boundshift.Boundary` was certified.
     n_clusters : tuple of int or None, default=None
-        Clusters of each class, where rows come in clusters. The error rate is then the average
+        Clusters of each class, if rows come in clusters. The error rate is then the average
         over clusters, each counting once.
     estimates : tuple of RateEstimate, default=()
         Two-sided intervals that scores without labels have narrowed, if any were given. Most are

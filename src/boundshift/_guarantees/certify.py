@@ -54,43 +54,42 @@ def certify(
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        Two labels of any kind. With rows of one class alone nothing is known of the other: its
-        error is NaN and its bound 1.
+        Two labels of any kind. If all rows are of one class, the error of the other one is NaN and
+        its bound is 1.
     y_score : array-like of shape (n_samples,)
         Scores of the rows.
     threshold : float or Boundary
-        A row is predicted positive iff its score is greater. A boundary also gives the positive
-        class, and scores on another scale are refused. If the rows chose the boundary, or some of
-        them did, the bounds hold for every threshold at once, and `reason` says so.
+        A row is predicted positive if and only if its score is greater. A boundary also defines
+        the positive class, and scores on another scale are refused. If some of the rows chose the
+        boundary, the bounds hold for every threshold at once, as `reason` explains.
     confidence, joint : float, default=0.95, and bool, default=False
-        Of each bound by itself, or of both together if `joint`.
+        Confidence of each bound by itself, or of both together if `joint`.
     pos_label : label, default=None
         The positive class; None takes that of the boundary. With a number as threshold, it is
         needed unless the labels are 0 and 1, -1 and 1, or booleans.
     origin : {"held-out", "out-of-fold", "training"}, default="held-out"
-        Where the scores come from; the function has to trust it. Out-of-fold scores give a
-        cross-fitted claim, training scores a nominal one.
+        Where the scores come from, which the function cannot check in full. The certificate of
+        out-of-fold scores is cross-fitted, and that of training scores is nominal.
     chosen_here : bool, default=False
-        Whether the threshold was chosen on these rows. The bound then holds for all thresholds at
-        once, and is wider.
+        Whether the threshold was chosen on these rows. The bounds then hold for all thresholds at
+        once, and are wider.
     sample_weight : None
         Refused, since no bound holds for weighted rows.
     cluster : array-like of shape (n_samples,), default=None
-        Id of each row's cluster, such as the patient, where rows of a cluster resemble each other
-        and clusters are independent. The error rate bounded is the average over clusters, each
-        counting once, which may differ from the rate among rows.
+        ID of each row's cluster, such as the patient, if rows of a cluster resemble each other and
+        clusters are independent. Bounded is the average of the clusters' error rates, each
+        counting once, which may differ from the error rate among rows.
     probability : array-like of shape (n_samples,) or pair of float, default=None
         Probability, known by design, with which each row was drawn for labelling, independently of
         the others. A pair is that of all rows predicted negative, and of all predicted positive.
-        The error rate bounded is that of all rows, as if all had been labelled.
+        Bounded is the error rate of all rows, as if all had been labelled.
     least_probability : float, default=None
-        With one probability per row: the least that any row had, whether a row with it was drawn
-        or not. A kind of row of which none was drawn may still hold the errors.
+        With one probability per row: the least that any row had, even if no row with it was drawn.
+        Such rows may be wrong more often than the others.
     about : {"average", "new clusters"}, default="average"
         With `cluster`: whether the average over clusters like these is bounded, or the error rate
         that a new cluster will have, such as the next site or month. m clusters support a
-        confidence of at most m / (m + 1) for a new one; with fewer, the bounds are 1 and `reason`
-        says so.
+        confidence of at most m / (m + 1) for a new one; with fewer, the bounds are 1.
     unlabelled : array-like of shape (n_unlabelled,), default=None
         Scores of further rows of the same population, which have no labels. With `probability`, the
         scores of all rows that could have been drawn. The certificate then has `estimates`:
@@ -106,7 +105,7 @@ def certify(
 
     See Also
     --------
-    BoundShiftClassifier.certify : The same of a classifier, which scores the rows itself.
+    BoundShiftClassifier.certify : The same for a classifier, which scores the rows itself.
 
     Notes
     -----
@@ -119,8 +118,9 @@ def certify(
     (Waudby-Smith and Ramdas 2024): with errors :math:`x_i` the rate of all rows is m where
     :math:`\mathrm{E}\,(x_i - m)/p_i = 0`, and each bet is divided by :math:`p_i`. Where the side
     alone decides who is drawn, wrong rows of a class have one probability p and right ones another,
-    q. A share a of the labelled rows is wrong where a share :math:`(a/p) / (a/p + (1 - a)/q)` of
-    all rows is, which grows with a, so Clopper and Pearson's bound of a gives that of all rows.
+    q. If a proportion a of the labelled rows is wrong, :math:`(a/p) / (a/p + (1 - a)/q)` of all
+    rows are expected to be wrong. This grows with a, so Clopper and Pearson's bound of a gives that
+    of all rows.
 
     A new cluster is bounded by an order statistic of the clusters' own bounds
     (:mod:`boundshift._guarantees.new_clusters`). *Assumption:* the clusters, the new one included,
@@ -129,8 +129,8 @@ def certify(
 
     The `estimates` are prediction-powered ratios, as in :func:`estimate_rate`. *Guarantee:*
     coverage tends to the confidence as labels increase, and is exact where `is_exact` is true. On
-    average they are not wider than the intervals of the labels alone. Scores say little of rare
-    outcomes: with fewer than 5 labels of an outcome, the interval is that of the labels alone.
+    average they are not wider than the intervals of the labels alone. If there are fewer than 5
+    labels of an outcome, the interval is that of the labels alone.
 
     Examples
     --------

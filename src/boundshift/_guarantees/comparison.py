@@ -43,8 +43,8 @@ class BoundaryComparison:
         Of McNemar's exact test, for each class, that the new one is no better. NaN for clusters,
         or if a boundary was chosen on these rows.
     cost_difference, cost_interval : float, and pair of float
-        Expected cost of a decision by the new one minus that of the old one, and where the true
-        difference lies, with the stated confidence.
+        Expected cost of a decision by the new one minus that of the old one, and the interval of
+        the true difference, with the stated confidence.
     cost : Cost
         What errors cost; 1 each at a prevalence of one half is the balanced error.
     confidence : float
@@ -111,7 +111,8 @@ def compare_boundaries(
 ) -> BoundaryComparison:
     r"""Compare two boundaries or two models on rows that chose neither boundary.
 
-    If the rows chose one of the boundaries, the intervals are wider and the comparison says so.
+    If the rows chose one of the boundaries, the intervals are wider, as `reason` explains. Rows
+    that a boundary's model was trained on are refused.
 
     Parameters
     ----------
@@ -120,7 +121,7 @@ def compare_boundaries(
     old_score, new_score : array-like of shape (n_samples,)
         Scores of the same rows; the same scores twice compare two boundaries of one model.
     old, new : float or Boundary
-        A row is called positive iff its score is greater.
+        A row is predicted positive if and only if its score is greater.
     confidence : float, default=0.95
         Of each interval.
     cost : Cost, default=None

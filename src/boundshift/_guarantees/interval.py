@@ -49,9 +49,9 @@ def threshold_interval(
 ) -> tuple[float, float]:
     r"""Estimate where the threshold of another sample of the same kind would fall.
 
-    A prediction interval for the threshold of as many other rows, by the bootstrap: approximate,
-    not certified. The model is not refitted, so the interval says nothing about the model's own
-    variability.
+    This is a prediction interval for the threshold of as many other rows, by the bootstrap. It is
+    approximate and not certified. The model is not refitted, so the interval does not include the
+    model's own variability.
 
     Parameters
     ----------
@@ -74,8 +74,9 @@ def threshold_interval(
 
     Notes
     -----
-    Rows are drawn anew within each class and the boundary is found again; the interval is the
-    threshold plus :math:`\sqrt 2` times the middle share of the deviations from their median.
+    Rows are resampled within each class and the threshold is found again. The interval is the
+    threshold plus :math:`\sqrt 2` times the central deviations of these thresholds from their
+    median; their quantiles have the order :math:`p (B + 1)` for B resamples, which is unbiased.
     The root stands for the two samples that vary, the one at hand and the other one. As in
     Student's interval of a mean, the width is multiplied by :math:`(n / (n - 1))^{1/2}` and by the
     ratio of Student's quantile for n - 1 degrees of freedom to the normal one, n being the rows of
@@ -93,7 +94,7 @@ def threshold_interval(
     Where scores repeat the threshold jumps from gap to gap, and so it does where it lies beyond
     all scores. Then rows are drawn twice, the second time from those drawn first, which doubles
     the variance as the root does above. The interval has the middle share of these thresholds and
-    ends at the scores next to it, since no row tells thresholds between two scores apart. A limit
+    ends at the scores next to it, since all thresholds between two scores decide alike. A limit
     beyond all scores is one range of the scores farther out, and -1 for probabilities. Where a
     curve of counts leaves no row of a class on the wrong side, it is the outermost score.
 

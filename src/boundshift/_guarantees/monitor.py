@@ -115,7 +115,8 @@ class Monitor(Record):
         its bounds were no guarantee for the deployed model. With a certificate that was made with
         ``probability``, every update needs it, too.
     threshold : float, default=None
-        A row is predicted positive iff its score is greater; None takes the certificate's.
+        A row is predicted positive if and only if its score is greater; None takes the
+        certificate's.
     confidence : float, default=0.95
         One minus the probability of ever raising an alarm for any class while all error rates
         stay within their bounds.
@@ -227,7 +228,7 @@ class Monitor(Record):
             One date for all rows or one for each. Rows with one date are a batch, and batches
             count in the order of their dates.
         cluster : array-like of shape (n_samples,), default=None
-            Id of each row's cluster, such as the patient. A cluster counts once, by the mean of
+            ID of each row's cluster, such as the patient. A cluster counts once, by the mean of
             its rows, so pass all rows of a cluster in one update, which is then one batch.
             Needed for a certificate of clusters, and refused with a certificate of rows.
         probability, least_probability : array-like or pair of float, and float, default=None

@@ -54,7 +54,7 @@ class ZoneStatus(TextStatus):
 
 @dataclass(frozen=True)
 class Zone(Record):
-    """Two limits, with unsure cases between them.
+    """Two limits, between which the score alone should not decide.
 
     Parameters
     ----------
@@ -70,14 +70,14 @@ class Zone(Record):
         Rows of each class that the limits were found on, the classes, and the share of each class
         that lies between the limits among those rows.
     reason : str, default=""
-        Why the promises are nominal; empty where they are not.
+        Why the limits are nominal; empty if they are guaranteed.
     scale : {"raw", "probability"} or None, default=None
         Of the scores that found the limits; None if not known.
     precision, npv : float or None, default=None
         With the stated confidence, at least this share of the rows predicted positive is
         positive, and at least this share of the rows predicted negative is negative.
     n_clusters : tuple of int or None, default=None
-        Clusters of each class, where rows come in clusters. Errors are then averages over
+        Clusters of each class, if rows come in clusters. Errors are then averages over
         clusters, each counting once.
     """
 
@@ -117,14 +117,16 @@ class Zone(Record):
             require_share("precision", self.precision)
             require_share("npv", self.npv)
         rule = "be rates that the zone can keep"
-        limits_by_class = zip(self.error_bounds, self.n_samples, (self.high, self.low), strict=True)
-        for error, n, limit in limits_by_class:
-            if has_values:
-                require(error == 1.0, "error_bounds", rule, self.error_bounds)
-                continue
-            require(0.0 < error < 1.0, "error_bounds", rule, self.error_bounds)
-            guarantee = Guarantee("error", error, 1.0 - self.confidence, is_cap=True)
-            is_shown = math.isinf(limit) or bool(self.reason) or n >= guarantee.rows_needed
+        for i, limit in enumerate((self.high, self.low)):
+            error = self.error_bounds[i]
+            is_allowed = error == 1.0 if has_values else 0.0 < error < 1.0
+            require(is_allowed, "error_bounds", rule, self.error_bounds)
+            is_shown = (
+                has_values
+                or bool(self.reason)
+                or math.isinf(limit)
+                or self.n_samples[i] >= self._guarantee(i).rows_needed
+            )
             require(is_shown, "error_bounds", rule, self.error_bounds)
 
     @property
@@ -139,32 +141,48 @@ class Zone(Record):
     @property
     def message(self) -> str:
         """What the limits guarantee, and what a missing guarantee needs."""
-        said = [f"Nominal: {self.reason}."] if self.reason else []
-        sides = (self.high, "above"), (self.low, "up to")
-        values = (("precision", self.precision), ("NPV", self.npv))
-        for i, ((limit, side), (name, share)) in enumerate(zip(sides, values, strict=True)):
-            sure = f"with {self.confidence:g} confidence"
-            errors = self.error_bounds[i]
-            if share is not None and math.isinf(limit):
-                said.append(f"No limit can promise a {name} of {share:g}.")
-                said.append("Collect more rows, or ask for less.")
-            elif share is not None:
-                said.append(f"Of the rows {side} {limit:.6g} at least {share:g} are")
-                said.append(f"{self.labels[1 - i]!r}, {sure} for both limits together.")
-            elif math.isinf(limit):
-                needed = math.ceil(math.log(1 - self.confidence) / math.log(1 - errors))
-                units = "rows" if self.n_clusters is None else "clusters"
-                said.append(
-                    f"No limit can promise at most {errors:g} errors of class {self.labels[i]!r}: "
-                    f"it takes at least {needed} of its {units}, and there are "
-                    f"{(self.n_clusters or self.n_samples)[i]}. Collect more, or allow more errors."
-                )
-            else:
-                said.append(f"Of class {self.labels[i]!r} at most {errors:g} lie {side}")
-                said.append(f"{limit:.6g}, {sure}.")
+        describe = self._describe_errors if self.precision is None else self._describe_values
+        sentences = [describe(0), describe(1)]
+        if self.reason:
+            sentences.insert(0, f"Nominal: {self.reason}.")
         if self.n_clusters is not None:
-            said.append("Shares are averages over clusters.")
-        return " ".join(said)
+            sentences.append("Rates are averages over clusters.")
+        return " ".join(sentences)
+
+    def _guarantee(self, i: int) -> Guarantee:
+        """Return the guarantee of a class's error rate."""
+        return Guarantee("error", self.error_bounds[i], 1.0 - self.confidence, is_cap=True)
+
+    def _side(self, i: int) -> str:
+        """Return where rows are decided against a class."""
+        return f"above {self.high:.6g}" if i == 0 else f"up to {self.low:.6g}"
+
+    def _describe_errors(self, i: int) -> str:
+        """Return how many rows of a class are decided wrongly at most, or what is missing."""
+        label = self.labels[i]
+        most = f"at most {self.error_bounds[i]:g}"
+        if math.isfinite((self.high, self.low)[i]):
+            sure = f"with {self.confidence:g} confidence"
+            return f"Of class {label!r} {most} lie {self._side(i)}, {sure}."
+        unit = "rows" if self.n_clusters is None else "clusters"
+        n = (self.n_clusters or self.n_samples)[i]
+        return (
+            f"No limit can guarantee {most} errors of class {label!r}: it takes at least "
+            f"{self._guarantee(i).rows_needed} of its {unit}, and there are {n}. Collect more, or "
+            "allow more errors."
+        )
+
+    def _describe_values(self, i: int) -> str:
+        """Return the guaranteed predictive value on one side."""
+        name, share = (("precision", self.precision), ("NPV", self.npv))[i]
+        if math.isinf((self.high, self.low)[i]):
+            return (
+                f"No limit can guarantee a {name} of {share:g}. Collect more rows, or ask for less."
+            )
+        return (
+            f"Of the rows {self._side(i)} at least {share:g} are {self.labels[1 - i]!r}, with "
+            f"{self.confidence:g} confidence for both limits together."
+        )
 
     def is_unsure(self, y_score: Any) -> Any:
         """Return which scores lie between the limits, as a mask; arguments as in `predict`."""
@@ -280,7 +298,7 @@ def find_zone(
     scale: Scale = "auto",
     cluster: ArrayLike | None = None,
 ) -> Zone:
-    r"""Find the limits outside of which error rates or predictive values are promised.
+    r"""Find the limits outside of which error rates or predictive values are guaranteed.
 
     Parameters
     ----------
@@ -291,7 +309,7 @@ def find_zone(
         Allowed false positive rate and false negative rate; one number for both. None is 0.05,
         unless `precision` and `npv` are given.
     confidence : float, default=0.95
-        Of each of the two promises; of both together for `precision` and `npv`.
+        Confidence of each of the two guarantees; of both together for `precision` and `npv`.
     precision, npv : float, default=None
         Both, instead of `errors`: least share of positives among rows above the upper limit, and
         of negatives among rows up to the lower one. The rows must be a random sample of those to
@@ -302,13 +320,13 @@ def find_zone(
         As in :func:`~boundshift.find_boundary`. Only the one boundary of an empty zone depends on
         it: the middle of two scores, by log-odds where scores are probabilities.
     cluster : array-like of shape (n_samples,), default=None
-        Id of each row's cluster, such as the patient, with `errors` only. The error rates are
+        ID of each row's cluster, such as the patient, with `errors` only. The error rates are
         then averages over clusters, each counting once.
 
     Returns
     -------
     Zone
-        As narrow as the bounds allow; empty if one boundary keeps both promises.
+        As narrow as the bounds allow; empty if one threshold keeps both guarantees.
 
     Notes
     -----
@@ -317,7 +335,7 @@ def find_zone(
     bound is within the errors allowed is taken. With none of n wrong the bound is
     :math:`1 - \delta^{1/n}`: 59 rows are needed for 5% at 95%. Rows in clusters are counted by a
     bet on the clusters' means (:func:`~boundshift.certify`); the farthest limit that passes keeps
-    its promise, since the evidence falls with the limit. Each limit stands in the middle between
+    its guarantee, since the evidence falls with the limit. Each limit stands in the middle between
     this score and the next one outwards, which decides no row otherwise.
 
     Predictive values are tested in sequence, as by :class:`~boundshift.Floors`, each at half of
@@ -436,8 +454,9 @@ def _place_limits(
 def _zone_by_values(
     sample: ScoreSample, precision: float, npv: float, confidence: float, scale: Scale
 ) -> Zone:
-    """Return the zone whose predictive values are promised."""
-    level = (1.0 + confidence) / 2
+    """Return the zone whose predictive values are guaranteed."""
+    guarantees = Floors(precision=precision, npv=npv).guarantees(1.0 - confidence)
+    level = 1.0 - guarantees[0].delta
 
     def limit(otherwise: float, **asked: Any) -> float:
         found = decide(sample, rule=Floors(**asked))
