@@ -89,6 +89,7 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("scale", help="data bigger than memory")
     command.add_argument("part", choices=SCALE, help="what to measure")
     command.add_argument("--rows", type=count, help="rows to measure with")
+    command.add_argument("--dry-run", action="store_true", help="print the figures, store nothing")
     command = commands.add_parser("publish", help="put a reproduction's tables into the docs")
     command.add_argument("folder", type=Path, help="where `reproduce` wrote its rows")
     _add_reproduce(commands.add_parser("reproduce", help="every table and figure of the paper"))

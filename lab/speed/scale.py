@@ -437,19 +437,22 @@ PARTS: dict[str, tuple[Measure, int]] = {
 }
 
 
-def main(part: str, rows: int | None = None) -> int:
-    """Measure one part and store it, or write the page."""
+def main(part: str, rows: int | None = None, dry_run: bool = False) -> int:
+    """Measure one part and store it unless it is a dry run, or write the page."""
     store = RESULTS / "scale.json"
     facts = json.loads(store.read_text(encoding="utf-8"))
     if part == "page":
         write_whole(PAGE, fill(PAGE.read_text(encoding="utf-8"), {"measured": measured(facts)}))
         return 0
     function, usual = PARTS[part]
-    records = [{"part": part, "commit": commit()} | each for each in function(rows or usual)]
+    stamp = {"part": part, "commit": commit()}
+    records = [stamp | each for each in function(rows or usual)]
+    print(judged_table({"rows": records}))
+    if dry_run:
+        return 0
     others = [each for each in facts["records"] if each["part"] != part]
     facts = {"environment": environment(), "records": others + records}
     write_whole(store, json.dumps(facts, indent=1, ensure_ascii=False) + "\n")
-    print(judged_table({"rows": records}))
     return 0
 
 
