@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boundshift._app.columns import Columns, Spelling, as_features, choose_columns, find_cluster
+from boundshift._app.columns import Columns, as_features, choose_columns, find_cluster
 from boundshift._app.leakage import Suspect, find_suspects
 from boundshift._app.tables import Labels, drop_labels, positive_note, read_target, with_gaps
 from boundshift._tables import check_names
@@ -122,7 +122,7 @@ def prepare_table(
         remarks=tuple(remarks),
         notes=(
             *positive_note(positive, labels, sizes),
-            *_describe_rows(unlabelled, target, sizes, columns),
+            *_describe_rows(unlabelled, target, sizes),
         ),
         rest=rest,
     )
@@ -216,16 +216,9 @@ def find_copies(X: pd.DataFrame, y: IntArray) -> tuple[IntArray, list[str]]:
     ]
 
 
-def _describe_rows(
-    unlabelled: int, target: str, sizes: tuple[int, int], columns: Columns
-) -> Iterator[str]:
-    """Yield notes on rows without a label, on columns, and on a class with few rows."""
+def _describe_rows(unlabelled: int, target: str, sizes: tuple[int, int]) -> Iterator[str]:
+    """Yield notes on rows without a label, and on a class with few rows."""
     if unlabelled:
         yield f"{unlabelled} rows without a value of '{target}' are left out."
-    for name, why in columns.left_out.items():
-        yield f"Column '{name}' is left out: {why.value}."
-    for name in columns.numbers:
-        if columns[name].spelling != Spelling():
-            yield f"Column '{name}' is read as numbers: {columns[name].why}."
     if min(sizes) < _FEW:
         yield f"The rarer class has only {min(sizes)} rows, so little can be certified about it."
