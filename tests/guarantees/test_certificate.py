@@ -103,8 +103,8 @@ MODEL = lambda X: np.asarray(X)[:, 0]  # noqa: E731
 FLOORS = [{"recall": 0.8}, {"recall": 0.8, "specificity": 0.6}, {"recall": 0.7, "precision": 0.3}]
 
 
-def promised(asked: dict[str, float], seed: int, gap: float = 1.6) -> BoundShiftClassifier:
-    """Return a classifier whose boundary promises floors, decided on 250 and 80 rows."""
+def guaranteed(asked: dict[str, float], seed: int, gap: float = 1.6) -> BoundShiftClassifier:
+    """Return a classifier whose boundary guarantees floors, decided on 250 and 80 rows."""
     rng = np.random.default_rng(seed)
     y = np.repeat([0, 1], [250, 80])
     rule = Floors(**asked)  # type: ignore[arg-type]
@@ -115,8 +115,8 @@ def promised(asked: dict[str, float], seed: int, gap: float = 1.6) -> BoundShift
 
 
 @pytest.mark.parametrize("asked", FLOORS)
-def test_floors_are_promised_with_one_number(asked: dict[str, float]) -> None:
-    model = promised(asked, 0, gap=2.5)
+def test_floors_are_guaranteed_with_one_number(asked: dict[str, float]) -> None:
+    model = guaranteed(asked, 0, gap=2.5)
     assert model.boundary_.errors == model.certificate_.error_bounds
     assert f"{model.certificate_.error_bounds[1]:.4g}" in model.boundary_.summary()
     assert model.certificate_.error_bounds[1] <= 1 - asked["recall"]
@@ -133,7 +133,7 @@ def test_certificates_of_floors_hold(asked: dict[str, float], gap: float) -> Non
     """At both gaps the true error rates are known; some of the floors are met by luck only."""
     broken = np.zeros(2)
     for seed in range(200):
-        certificate = promised(asked, seed, gap).certificate_
+        certificate = guaranteed(asked, seed, gap).certificate_
         t = certificate.threshold
         assert t is not None
         broken += np.array([stats.norm.sf(t), stats.norm.cdf(t - gap)]) > certificate.error_bounds
@@ -229,7 +229,7 @@ def test_wrong_requests_get_a_sentence(ask, words) -> None:
         ask(certify_counts((1, 1), (50, 50), (0, 1)))
 
 
-def test_what_is_no_promise_is_warned_of():
+def test_what_is_no_guarantee_is_warned_of():
     nominal = certify([0] * 50 + [1] * 50, [0.1] * 50 + [0.9] * 50, 0.5, origin="training")
     with pytest.warns(BoundaryWarning, match="a nominal one, so the result is no guarantee"):
         nominal.next_rows(10)

@@ -329,7 +329,7 @@ def test_bounds_that_count_rows_of_patients_are_nominal(options, classes):
 
 @pytest.mark.parametrize(("n", "wrong"), [(699, 75), (743, 150), (252, 14)])
 def test_the_order_of_clusters_does_not_matter(n, wrong):
-    # A fixed order with looks on the way would break the promise where ids are sorted by score.
+    # A fixed order with looks on the way would break the guarantee if IDs are sorted by score.
     y = np.ones(n, dtype=int)
     is_wrong = np.arange(n) < wrong
     bounds = [

@@ -1,4 +1,4 @@
-"""The failure probability that several promises share, at the fewest rows that suffice."""
+"""The failure probability that several guarantees share, at the fewest rows that suffice."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""The unsure zone keeps both promises, and is no wider than they need."""
+"""The unsure zone keeps both guarantees, and is no wider than they need."""
 
 import math
 from dataclasses import replace
@@ -26,7 +26,7 @@ def draw(rng, n, p, gap):
 
 @pytest.mark.parametrize(("n", "p"), [(100, 60), (2000, 59), (300, 300)])
 @pytest.mark.parametrize("gap", [1.0, 3.0, 6.0])
-def test_both_promises_are_kept(n, p, gap):
+def test_both_limits_keep_their_guarantee(n, p, gap):
     rng = np.random.default_rng(0)
     kept = np.zeros(2)
     for _ in range(RUNS):
@@ -35,7 +35,7 @@ def test_both_promises_are_kept(n, p, gap):
     assert np.all(kept / RUNS >= 0.95 - 2 * (0.05 * 0.95 / RUNS) ** 0.5)
 
 
-def test_tied_scores_keep_their_promises():
+def test_limits_of_tied_scores_keep_their_guarantee():
     rng = np.random.default_rng(1)
     kept = 0
     for _ in range(RUNS):
@@ -54,7 +54,7 @@ def test_one_error_is_that_of_both_classes():
 
 
 @pytest.mark.parametrize("errors", [(0.05, 0.05), (0.02, 0.12)])
-def test_one_row_more_would_break_a_promise(errors):
+def test_one_row_more_would_break_a_guarantee(errors):
     y, s = draw(np.random.default_rng(2), 500, 200, 2.0)
     zone = find_zone(y, s, errors=errors)
     wrong = np.sum(s[y == 0] > zone.high), np.sum(s[y == 1] <= zone.low)
@@ -63,7 +63,7 @@ def test_one_row_more_would_break_a_promise(errors):
 
 
 @pytest.mark.parametrize("rows", [58, 59])
-def test_fewer_rows_than_a_promise_needs_leave_the_limit_open(rows):
+def test_fewer_rows_than_a_guarantee_needs_leave_the_limit_open(rows):
     zone = find_zone(*draw(np.random.default_rng(3), 500, rows, 1.0))
     assert zone.status == ("open" if rows == 58 else "zone")
     assert math.isinf(zone.low) == ("at least 59" in zone.message) == (rows == 58)
