@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 import pytest
@@ -84,6 +85,12 @@ def check_against_brute_force(sample, curve, rule):
     for outside in (inside[0] - 1, inside[-1] + 1):
         assert not 0 <= outside < len(values) or values[outside] > most
     assert best.threshold == pytest.approx(sum(best.plateau) / 2)
+    # No other plateau between two scores is wider.
+    is_best = [value <= most for value in values]
+    for _, run in groupby(range(1, len(values) - 1), key=is_best.__getitem__):
+        places = [*run]
+        width = highs[places[-1]] - lows[places[0]]
+        assert not is_best[places[0]] or width <= np.diff(best.plateau) + 1e-12
 
 
 @pytest.mark.parametrize("curve", CURVES, ids=lambda curve: curve.name)
