@@ -12,7 +12,7 @@ from sklearn.utils.metadata_routing import process_routing
 
 from boundshift._boundary import check_row_cost
 from boundshift._typing import BoolArray, FloatArray, LabelArray, Model, Parameters
-from boundshift._validation import as_column, as_row_cost, as_weights
+from boundshift._validation import as_column, as_row_cost, as_weights, find_distinct
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.models._holdout import counts_groups, is_guaranteed
@@ -44,7 +44,7 @@ def route_fit(
     fit, split, own = _divide(clf, given)
     weights = _find_weights(own, len(y))
     costs = own.get("row_cost")
-    n_classes = len(np.unique(y))
+    n_classes = len(find_distinct(y, "y"))
     if split.get("groups") is not None:
         groups = as_column("groups", split["groups"], "Pass the group of each row.", len(y))
         split = {**split, "groups": groups}

@@ -78,7 +78,7 @@ def train(
 ) -> Trained:
     """Train a classifier's model, unless it is trained, and score the rows that decide."""
     labels = _check_classes(y, params.decides)
-    task = Task(settings, settings.cv, find_distinct(y), X, y, params)
+    task = Task(settings, settings.cv, find_distinct(y, "y"), X, y, params)
     if settings.is_prefit:
         _refuse_holdout(settings, "a model that is trained already")
         return _read_prefit(task, claims)
@@ -102,11 +102,11 @@ def train(
 
 def _check_classes(y: LabelArray, decides: BoolArray) -> list[Label]:
     """Return the labels of rows with weight; raise unless there are at least two."""
-    classes = find_distinct(y)
+    classes = find_distinct(y, "y")
     assert_all_finite(classes, input_name="y")
     # Many labels that occur once each would look like a regression target.
     check_classification_targets(np.repeat(classes, 3))
-    labels: list[Label] = np.unique(y[decides]).tolist()
+    labels: list[Label] = find_distinct(y[decides], "y").tolist()
     if len(labels) < 2:
         where = "`y`" if decides.all() else "`y` with a `sample_weight` above 0"
         raise InvalidInputError(
