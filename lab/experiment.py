@@ -24,13 +24,14 @@ from joblib import Parallel, delayed
 import boundshift
 from boundshift._writing import write_whole
 from boundshift.exceptions import BoundaryWarning
-from lab.markdown import fill
+from lab.markdown import Column, columns, fill
 
 Facts = dict[str, Any]
 Tables = dict[str, str]
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "lab" / "results"
+STAMPS = ROOT / "lab" / "docs" / "evidence" / "README.md"
 # Facts with more characters are stored compressed.
 _MOST_CHARACTERS = 50_000
 
@@ -79,14 +80,13 @@ class Experiment:
             home = self.page(name)
             text = fill(home.read_text(encoding="utf-8"), tables)
             write_whole(out / f"{name}.md" if out else home, text)
+        if not (out or quick):
+            write_whole(STAMPS, fill(STAMPS.read_text(encoding="utf-8"), {"stamps": stamps()}))
         return bool(facts.get("goal_met", True))
 
     def read(self, results: Path) -> Facts:
         """Return stored facts, given the name of the file that is not compressed."""
-        compressed = _compressed(results)
-        is_large = compressed.exists()
-        raw = gzip.decompress(compressed.read_bytes()) if is_large else results.read_bytes()
-        facts: Facts = json.loads(raw)
+        facts = read_facts(results)
         if self.tidy:
             facts["rows"] = pd.read_csv(results.with_suffix(".csv.gz"), keep_default_na=False)
         return facts
@@ -107,6 +107,29 @@ class Experiment:
     def page(self, name: str) -> Path:
         """Return the page that has the tables."""
         return ROOT / (self.home or f"lab/docs/evidence/{name}.md")
+
+
+def read_facts(results: Path) -> Facts:
+    """Return the facts of a file that may be compressed, given its name without ``.gz``."""
+    compressed = _compressed(results)
+    is_large = compressed.exists()
+    raw = gzip.decompress(compressed.read_bytes()) if is_large else results.read_bytes()
+    facts: Facts = json.loads(raw)
+    return facts
+
+
+def stamps(folder: Path = RESULTS) -> str:
+    """Return which code made each stored result, when, and in how many minutes."""
+    names = {path.name.partition(".")[0] for path in folder.glob("*.json*")} - {"scale"}
+    stored = [{"name": name, **read_facts(folder / f"{name}.json")} for name in sorted(names)]
+    spec: dict[str, Column] = {
+        "result": "name",
+        "version": lambda facts: facts["environment"]["boundshift"],
+        "commit": lambda facts: facts["environment"].get("commit"),
+        "date": lambda facts: facts.get("date"),
+        "minutes": lambda facts: f"{facts['took_seconds'] / 60:.1f}" if "date" in facts else None,
+    }
+    return columns(stored, spec)
 
 
 def _compressed(results: Path) -> Path:

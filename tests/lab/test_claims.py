@@ -14,7 +14,7 @@ from lab.__main__ import EVIDENCE, EXPERIMENTS
 from lab.claims.coverage import all_below, cell, exact_level
 from lab.claims.simulation import SHAPES, Problem, true_recall
 from lab.claims.zones import conformal_limits, true_shares
-from lab.experiment import RESULTS, ROOT, Experiment, commit, environment
+from lab.experiment import RESULTS, ROOT, STAMPS, Experiment, commit, environment, stamps
 from lab.markdown import fill
 
 
@@ -24,7 +24,7 @@ def experiment(name):
 
 # These need packages that no extra of the library has, or have a test of their own.
 ELSEWHERE = {"next_site", "over_time", "peers", "models", "training"}
-STORED = [name for name in EXPERIMENTS if name not in {"models", "choose"}]
+STORED = [name for name in EXPERIMENTS if name != "models"]
 # Results of code that did not stamp them yet.
 WITHOUT_STAMP = {
     "audits",
@@ -65,6 +65,11 @@ def test_the_page_in_the_documentation_has_the_stored_facts(name):
     assert facts["quick"] is False
     assert is_stamped(facts) is (name not in WITHOUT_STAMP)
     assert facts.get("goal_met") is True or name in ("speed", "training")
+
+
+def test_the_page_says_which_code_made_each_result():
+    page = STAMPS.read_text(encoding="utf-8")
+    assert fill(page, {"stamps": stamps()}) == page
 
 
 def most_broken(name, is_audit=False):
