@@ -185,7 +185,9 @@ def test_costs_are_those_of_a_thousand_decisions():
 
 
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
-@pytest.mark.parametrize("rule", [None, COSTS, ClassFloors(recall={"tb": 0.3})])
+@pytest.mark.parametrize(
+    "rule", [None, COSTS, ClassFloors(recall={"tb": 0.3}), ClassFloors(recall={"flu": 0.3})]
+)
 def test_rows_of_a_class_without_any_are_asked_for_first(rule):
     model, X, y = ill(rule, separation=4.0)
     here = y != "tb"
@@ -199,7 +201,12 @@ def test_rows_of_a_class_without_any_are_asked_for_first(rule):
     titles = " ".join(f["title"] for f in facts["diagnosis"]["findings"])
     assert "every class is" not in titles
     assert "Averaged over the 2 classes with rows" in facts["verdict"]["sentence"]
-    assert (facts["goal"] or {"state": "unsure"})["state"] in ("unsure", "reached")
+    if rule is COSTS:
+        assert facts["goal"]["state"] == "unsure"
+    if isinstance(rule, ClassFloors):
+        is_asked = "tb" in rule.recall
+        assert facts["goal"]["state"] == ("reached" if is_asked else "met")
+        assert ("There are no rows labelled tb." in facts["goal"]["sentence"]) == is_asked
 
 
 @pytest.mark.parametrize(

@@ -307,14 +307,16 @@ def _goal_facts(floors: list[Floor], evidence: ClassEvidence) -> Facts | None:
         parts = [Sentence(f"{word}: {text}")]
     elif evidence.asked:
         labels = evidence.certificate.labels
+        names = {label: evidence.names[labels.index(label)] for label in evidence.asked}
         wishes = [
-            f"at least {100 * asked:.6g}% of {evidence.names[labels.index(label)]}"
+            f"at least {100 * asked:.6g}% of {names[label]}"
             for label, asked in evidence.asked.items()
         ]
         wish = f"find {join_words(wishes)}"
         word = next((floor_word(item) for item in floors if item.state == state), "Not proved")
         together = " for all classes together"
-        parts = [Sentence(f"There are no {name}.") for name in evidence.absent]
+        absent = [name for name in names.values() if name in evidence.absent]
+        parts = [Sentence(f"There are no {name}.") for name in absent]
         for item in floors:
             parts += say_floor(item, evidence.where, evidence.certificate.confidence, together)
     else:

@@ -38,19 +38,6 @@ def panels(evidence: Evidence) -> Facts:
     }
 
 
-def _thresholds(evidence: Evidence) -> dict[str, float]:
-    """Return the model's own threshold, if it is known, and ours, by what they are called."""
-    known = {}
-    if evidence.own_threshold is not None:
-        known["the model's own threshold"] = evidence.own_threshold
-    return known | {OURS: evidence.boundary.threshold}
-
-
-def _metrics_at(evidence: Evidence, threshold: float) -> dict[str, float]:
-    metrics = metrics_at(evidence.sample, threshold)
-    return {name: metrics[name] for name in METRICS_COMPARED}
-
-
 def _stops(evidence: Evidence, axis: ScoreAxis, marks: dict[str, float]) -> Facts:
     """Return the stops of the slider, both marks among them, with exact counts and bounds.
 
@@ -139,10 +126,7 @@ def compare(methods: Sequence[Facts] | None, evidence: Evidence) -> tuple[Facts,
     None compares the model's own threshold, if it is known, with ours.
     """
     if methods is None:
-        methods = [
-            {"method": name, "threshold": threshold} | _metrics_at(evidence, threshold)
-            for name, threshold in _thresholds(evidence).items()
-        ]
+        methods = _own_and_new(evidence)
     for method in methods:
         if not isinstance(method, Mapping) or "method" not in method:
             raise InvalidInputError(
@@ -179,6 +163,20 @@ def compare(methods: Sequence[Facts] | None, evidence: Evidence) -> tuple[Facts,
     if decided and any(row["ours"] for row in rows):
         lead = find_lead(decided, evidence)
     return {"columns": columns, "rows": rows, "metrics": shown}, lead
+
+
+def _own_and_new(evidence: Evidence) -> list[Facts]:
+    """Return the model's own threshold, if it is known, and ours, with their metrics."""
+    methods = []
+    for name, threshold in (
+        ("the model's own threshold", evidence.own_threshold),
+        (OURS, evidence.boundary.threshold),
+    ):
+        if threshold is not None:
+            metrics = metrics_at(evidence.sample, threshold)
+            compared = {metric: metrics[metric] for metric in METRICS_COMPARED}
+            methods.append({"method": name, "threshold": threshold, **compared})
+    return methods
 
 
 def _with_cost(method: Facts, aim: Aim, evidence: Evidence) -> Facts:
