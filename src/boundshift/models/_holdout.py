@@ -129,18 +129,18 @@ class Shortage:
 
 
 def choose_share(
-    demands: list[Demand], asked: float | None, unit: str = "rows"
+    demands: list[Demand], holdout: float | None, unit: str = "rows"
 ) -> float | Shortage | None:
     """Return the share of rows to hold out, or what is missing; None if no share suffices."""
-    most = _MOST_SHARE if asked is None else asked
+    most = _MOST_SHARE if holdout is None else holdout
     for demand in demands:
         if not math.isfinite(demand.least):
             return None
         if demand.least > math.floor(most * demand.n_rows + 1e-9):
             least = int(demand.least)
             return Shortage(least, math.ceil(least / most - 1e-9), demand.n_rows, unit)
-    if asked is not None:
-        return asked
+    if holdout is not None:
+        return holdout
     wanted = max((demand.good / demand.n_rows for demand in demands), default=0.0)
     return min(max(wanted, _LEAST_SHARE), _MOST_SHARE)
 

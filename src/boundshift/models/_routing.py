@@ -77,7 +77,7 @@ def _divide(clf: Model, given: Parameters) -> tuple[Parameters, Parameters, Para
         routed = process_routing(clf, "fit", **given)
         split = split or routed.get("splitter", Bunch(split={})).split
         requests = clf._get_metadata_request().fit.requests
-        names = {ours: ours if asked is True else asked for ours, asked in requests.items()}
+        names = {ours: ours if alias is True else alias for ours, alias in requests.items()}
         own = {ours: given[name] for ours, name in names.items() if name in given}
         return routed.estimator.fit, split, own
     own = {name: value for name, value in given.items() if name == "row_cost" or _WEIGHT in name}
@@ -94,11 +94,11 @@ def _divide(clf: Model, given: Parameters) -> tuple[Parameters, Parameters, Para
     return fit, split, own
 
 
-def _check_groups(asked: str | ErrorCurve | None, curve: ErrorCurve, rule: Rule) -> None:
+def _check_groups(given_curve: str | ErrorCurve | None, curve: ErrorCurve, rule: Rule) -> None:
     """Raise if floors would be guaranteed that cannot be counted by groups."""
     is_counted = not is_guaranteed(curve, rule) or counts_groups(curve, rule)
     if isinstance(rule, ClassFloors) or not is_counted:
-        named = "" if asked is None else f" and curve={asked!r}"
+        named = "" if given_curve is None else f" and curve={given_curve!r}"
         raise InvalidInputError(
             "must have floors of recall or specificity of two classes only, and no "
             f"other curve, where `groups` are given and floors are guaranteed, got {rule!r}"
