@@ -144,6 +144,8 @@ CALLS = [
     lambda: b.certify(YS, [float(f"{score:.6g}") for score in S], BD),
     lambda: b.certify(YS, S.astype("float16"), BD),
     lambda: b.certify(YS, expit(S).round(4), b.find_boundary(YS, expit(S))),
+    lambda: M.certify(DF.round(4), Y),
+    lambda: LOGISTIC.certify(X.round(3), Y),
     # Rows with a label among those without one.
     lambda: b.estimate_rate(YS, S, S),
     lambda: b.certify(YS, S, 0.5, unlabelled=np.append(S, UNSEEN)),
