@@ -10,7 +10,8 @@ from scipy import stats
 from scipy.integrate import quad
 
 from boundshift.curves._uniform import local_level
-from lab.__main__ import EVIDENCE, EXPERIMENTS
+from boundshift.exceptions import InvalidInputError
+from lab.__main__ import EVIDENCE, EXPERIMENTS, main
 from lab.claims.coverage import all_below, cell, exact_level
 from lab.claims.simulation import SHAPES, Problem, true_recall
 from lab.claims.zones import conformal_limits, true_shares
@@ -65,6 +66,26 @@ def test_the_page_in_the_documentation_has_the_stored_facts(name):
     assert facts["quick"] is False
     assert is_stamped(facts) is (name not in WITHOUT_STAMP)
     assert facts.get("goal_met") is True or name in ("speed", "training")
+
+
+def test_an_experiment_that_cannot_run_does_not_stop_the_others(monkeypatch, capsys):
+    ran = []
+
+    class Stub:
+        def __init__(self, module):
+            self.EXPERIMENT = self
+
+        def run(self, name, **options):
+            ran.append(name)
+            if name == "peers":
+                raise InvalidInputError("it must have another tool")
+            return True
+
+    monkeypatch.setattr("lab.__main__.import_module", Stub)
+    assert main(["evidence", "--quick"]) == 1
+    assert ran == list(EVIDENCE)
+    assert capsys.readouterr().err == "Error: peers: it must have another tool\n"
+    assert main(["zones", "--quick"]) == 0
 
 
 def test_the_page_says_which_code_made_each_result():
