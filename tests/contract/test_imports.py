@@ -14,17 +14,17 @@ from boundshift._scores import Scores
 
 ROOT = Path(boundshift.__file__).parent
 
-# From the bottom up: a room may import those before it, and none after it. A room is a folder or
-# a module at the root.
+# A room may import those before it, and none after it. A room is a folder or a module at the root.
+# `docs/architecture.md` has the same order.
 ROOMS = [
+    "_sklearn_internals",
     "exceptions",
     "_typing",
-    "_sklearn_internals",
-    "_validation",
     "_status",
-    "_words",
     "_writing",
+    "_validation",
     "_tables",
+    "_words",
     "_scores",
     "_ranking",
     "rules",

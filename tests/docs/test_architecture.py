@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 
 import boundshift
 from boundshift import BoundShiftClassifier, find_boundary, streaming
+from tests.contract.test_imports import ROOMS
 from tests.docs.pages import between, read
 from tests.problems import two_normals
 
@@ -72,12 +73,10 @@ def test_files_on_the_way_to_an_engine_are_there_and_those_of_any_engine_run():
     assert set(shown) - set(run) == {"streaming/_frames.py"}
 
 
-def test_every_room_is_in_the_table():
-    found = {path.stem for path in ROOT.iterdir() if path.suffix == ".py" or path.is_dir()}
-    table = TEXT.partition("## Rooms")[2].partition("Two arrows")[0]
+def test_the_table_has_every_room_in_the_order_of_imports():
+    table = TEXT.partition("## Rooms")[2].partition("Two dependencies")[0]
     cells = "".join(re.findall(r"^\| (`.*?) \|", table, flags=re.MULTILINE))
-    rooms = found - {"__init__", "__main__", "__pycache__"}
-    assert rooms <= set(re.findall(r"`([\w./]+)`", cells))
+    assert re.findall(r"`([\w./]+)`", cells) == [*ROOMS, "lab/"]
 
 
 if __name__ == "__main__":
