@@ -14,9 +14,10 @@ from sklearn.metrics import (
     matthews_corrcoef,
 )
 
-from boundshift import find_boundary
+from boundshift import find_boundary, rules
 from boundshift.metrics import geometric_mean_score
 from boundshift.rules import MCC, Cost, FBeta, Floors, GMean, Kappa, Metric, Minimax, Sum, as_rule
+from tests.docs.pages import read
 from tests.problems import many, two_normals
 
 RATE = st.floats(0, 1)
@@ -142,3 +143,14 @@ def test_a_metric_is_called_a_few_hundred_times_and_finds_its_best(curve, roundi
     best = find_boundary(y, s.round(rounding), curve=curve, rule="f1")
     assert calls < 600
     assert found.loss == pytest.approx(best.loss, abs=1e-6)
+
+
+def test_every_public_rule_can_be_read_from_a_record():
+    public = [getattr(rules, name) for name in rules.__all__]
+    assert {rule for rule in public if hasattr(rule, "name")} == set(rules.RULES.values())
+
+
+@pytest.mark.parametrize("name", rules.NAMED)
+def test_every_name_of_a_rule_is_in_the_table_of_the_docs(name):
+    table = read("reference/rules_and_curves.md").partition("## Rules")[2]
+    assert f"`{name}`" in table.partition("Names of scikit-learn's metrics")[0]
