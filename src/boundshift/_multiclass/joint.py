@@ -10,7 +10,8 @@ wrong. With the rule "g-mean" that is the product of all recalls between pairs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -47,34 +48,73 @@ def find_joint_biases(
     weights: FloatArray | None,
 ) -> tuple[FloatArray, Pairs]:
     """Return the biases at which all pairs together lose least, and the pairs."""
-    order = order_classes(y, np.nan_to_num(scores), weights)[::-1]  # from the largest class
-    number = np.argsort(order)
-    ordered_names = [names[k] for k in order]
-    pairs = find_pairs(number[y], scores[:, order], ordered_names, curve, weights)
+    from_largest = order_classes(y, np.nan_to_num(scores), weights)[::-1]
+    rank = np.argsort(from_largest)
+    names_by_rank = [names[k] for k in from_largest]
+    pairs = find_pairs(rank[y], scores[:, from_largest], names_by_rank, curve, weights)
     tables = {key: _tabulate(pair, rule) for key, pair in pairs.items()}
     best = {key: float(t[middle_of_least(losses)]) for key, (t, losses) in tables.items()}
-    own: list[list[tuple[FloatArray, FloatArray, int, float]]] = [[] for _ in order]
-    for (i, j), table in tables.items():
-        own[i].append((*table, j, 1.0))
-        own[j].append((*table, i, -1.0))
+    sides = _group_by_class(tables, len(names))
 
     def profile(biases: FloatArray, k: int) -> Profile:
-        def total(places: FloatArray) -> FloatArray:
-            losses = [np.interp(sign * (places - biases[j]), t, at) for t, at, j, sign in own[k]]
-            return np.asarray(np.sum(losses, axis=0))
+        return _profile_of(sides[k], biases)
 
-        # The loss is linear between these places.
-        places = [biases[j] + sign * t for t, _, j, sign in own[k]]
-        return np.concatenate([np.empty(0), *places]), total
+    biases = descend(reconcile(best, pairs, len(names)), profile)
+    compared = [k for k, of_class in enumerate(sides) if of_class]
+    if compared:
+        biases[compared] -= biases[compared].mean()
+    return biases[rank], _renumber(pairs, from_largest)
 
-    biases = descend(reconcile(best, pairs, len(order)), profile)
-    compared = [k for k, of_class in enumerate(own) if of_class]
-    biases[compared] -= biases[compared].mean() if compared else 0.0
-    in_order: Pairs = {}
+
+class PairSide(NamedTuple):
+    """The loss of a pair, as a function of the bias of one of its classes."""
+
+    thresholds: FloatArray  # differences of both biases, first class minus second
+    losses: FloatArray
+    other: int
+    sign: float  # 1 for the first class of the pair, -1 for the second
+
+    def losses_at(self, places: FloatArray, biases: FloatArray) -> FloatArray:
+        """Return the loss if this class's bias moves to each place and the other one stays."""
+        differences = self.sign * (places - biases[self.other])
+        return np.interp(differences, self.thresholds, self.losses)
+
+    def places(self, biases: FloatArray) -> FloatArray:
+        """Return this class's bias at each threshold."""
+        return np.asarray(biases[self.other] + self.sign * self.thresholds)
+
+
+def _group_by_class(
+    tables: Mapping[tuple[int, int], Table], n_classes: int
+) -> list[list[PairSide]]:
+    """Return the losses of each class's pairs."""
+    sides: list[list[PairSide]] = [[] for _ in range(n_classes)]
+    for (i, j), (thresholds, losses) in tables.items():
+        sides[i].append(PairSide(thresholds, losses, other=j, sign=1.0))
+        sides[j].append(PairSide(thresholds, losses, other=i, sign=-1.0))
+    return sides
+
+
+def _profile_of(sides: Sequence[PairSide], biases: FloatArray) -> Profile:
+    """Return the total loss of a class's pairs, which is linear between the places returned."""
+
+    def total(places: FloatArray) -> FloatArray:
+        return np.asarray(np.sum([side.losses_at(places, biases) for side in sides], axis=0))
+
+    return np.concatenate([np.empty(0), *(side.places(biases) for side in sides)]), total
+
+
+def _renumber(pairs: Pairs, numbers: IndexArray) -> Pairs:
+    """Return the pairs by other numbers of their classes, the smaller number first."""
+    renumbered: Pairs = {}
     for (i, j), pair in pairs.items():
-        first, second = int(order[i]), int(order[j])
-        in_order[min(first, second), max(first, second)] = pair if first < second else pair.turned()
-    return biases[number], dict(sorted(in_order.items()))
+        first = int(numbers[i])
+        second = int(numbers[j])
+        if first < second:
+            renumbered[first, second] = pair
+        else:
+            renumbered[second, first] = pair.turned()
+    return dict(sorted(renumbered.items()))
 
 
 def _tabulate(pair: Pair, rule: Rule) -> Table:
