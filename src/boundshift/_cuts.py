@@ -417,33 +417,58 @@ def _spread(low: int, high: int, most: int) -> IndexArray:
 def _best_places(
     rows: _Rows, goal: _Goal, places: IndexArray, limits: tuple[IndexArray, IndexArray]
 ) -> IndexArray:
-    """Return the best of some gaps for each cut, by dynamic programming over the bands."""
-    first, last = limits
-    # What lies up to each place, in the unit of the band in this row, and what lies in all.
-    amounts = goal.weights.T @ rows.at_most[:, places]
-    totals = goal.weights.T @ rows.n_samples
-    is_allowed = (places >= first[:, None]) & (places <= last[:, None])
-    is_ordered = places[:, None] <= places
-    first_loss = goal.measure(amounts[0])
-    losses = [goal.measure(own - own[:, None]) for own in amounts[1:-1]]
-    last_loss = goal.measure(totals[-1] - amounts[-1])
+    """Return the best of some gaps for each cut, as indices of `places`."""
+    bands = _BandLosses.of(rows, goal, places, limits)
+    if not goal.is_minimax:
+        return bands.best_places(np.add)[1]
+    least_maximum, _ = bands.best_places(np.maximum)
+    # The least sum among those with the least maximum.
+    return bands.best_places(np.add, most=least_maximum)[1]
 
-    def solve(combine: np.ufunc, most: float) -> tuple[float, list[int]]:
-        """Return the least loss, and its places, among those whose bands lose at most so much."""
-        best = np.where(is_allowed[0] & (first_loss <= most), first_loss, np.inf)
-        before = []
-        for loss, allowed in zip(losses, is_allowed[1:], strict=True):
-            is_open = is_ordered & allowed & (loss <= most)
-            total = np.where(is_open, combine(best[:, None], loss), np.inf)
-            before.append(total.argmin(axis=0))
-            best = total.min(axis=0)
-        best = np.where(last_loss <= most, combine(best, last_loss), np.inf)
-        chosen = [int(best.argmin())]
-        for earlier in reversed(before):
-            chosen.append(int(earlier[chosen[-1]]))
-        return float(best.min()), chosen[::-1]
 
-    if goal.is_minimax:  # the least sum among those with the least maximum
-        worst, _ = solve(np.maximum, np.inf)
-        return np.array(solve(np.add, worst)[1])
-    return np.array(solve(np.add, np.inf)[1])
+class _BandLosses(NamedTuple):
+    """What each band loses if its cuts lie at some places; infinite where a cut must not lie."""
+
+    first: FloatArray  # of the lowest band, by its upper cut
+    between: list[FloatArray]  # of each other band, by its lower cut (row) and upper one (column)
+    last: FloatArray  # of the highest band, by its lower cut
+
+    @classmethod
+    def of(
+        cls, rows: _Rows, goal: _Goal, places: IndexArray, limits: tuple[IndexArray, IndexArray]
+    ) -> _BandLosses:
+        first_gap, last_gap = limits
+        # For each band, the weight that it gives to the rows up to each place, and to all rows.
+        up_to_place = goal.weights.T @ rows.at_most[:, places]
+        in_all = goal.weights.T @ rows.n_samples
+        is_allowed = (places >= first_gap[:, None]) & (places <= last_gap[:, None])
+        is_ordered = places[:, None] <= places
+        return cls(
+            first=np.where(is_allowed[0], goal.measure(up_to_place[0]), np.inf),
+            between=[
+                np.where(is_ordered & allowed, goal.measure(own - own[:, None]), np.inf)
+                for own, allowed in zip(up_to_place[1:-1], is_allowed[1:], strict=True)
+            ],
+            last=goal.measure(in_all[-1] - up_to_place[-1]),
+        )
+
+    def best_places(self, combine: np.ufunc, most: float = np.inf) -> tuple[float, IndexArray]:
+        """Return the least loss and the place of each cut, by dynamic programming over the bands.
+
+        A band must not lose more than `most`.
+        """
+
+        def within(losses: FloatArray) -> FloatArray:
+            return np.where(losses <= most, losses, np.inf)
+
+        total = within(self.first)  # of the bands so far, by the upper cut of the last of them
+        best_before = []
+        for losses in self.between:
+            candidates = combine(total[:, None], within(losses))
+            best_before.append(candidates.argmin(axis=0))
+            total = candidates.min(axis=0)
+        total = combine(total, within(self.last))
+        chosen = [int(total.argmin())]
+        for before in reversed(best_before):
+            chosen.append(int(before[chosen[-1]]))
+        return float(total.min()), np.array(chosen[::-1])
