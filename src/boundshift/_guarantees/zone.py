@@ -455,25 +455,29 @@ def _zone_by_values(
     sample: ScoreSample, precision: float, npv: float, confidence: float, scale: Scale
 ) -> Zone:
     """Return the zone whose predictive values are guaranteed."""
-    guarantees = Floors(precision=precision, npv=npv).guarantees(1.0 - confidence)
-    level = 1.0 - guarantees[0].delta
-
-    def limit(otherwise: float, **asked: Any) -> float:
-        found = decide(sample, rule=Floors(**asked))
-        return otherwise if found.status is Status.UNMET else found.threshold
-
-    high = limit(math.inf, precision=precision, then="recall", confidence=level)
-    low = limit(-math.inf, npv=npv, then="specificity", confidence=level)
+    both = Floors(precision=precision, npv=npv, confidence=confidence)
+    each = 1.0 - both.guarantees(1.0 - confidence)[0].delta
+    above = _threshold_of(sample, Floors(precision=precision, then="recall", confidence=each))
+    below = _threshold_of(sample, Floors(npv=npv, then="specificity", confidence=each))
+    high = math.inf if above is None else above
+    low = -math.inf if below is None else below
     if low > high:
-        both = limit(math.inf, precision=precision, npv=npv, confidence=confidence)
-        # If no threshold passes both, the rows up to the upper limit are left open.
-        low = -math.inf
-        if math.isfinite(both):
-            low = both
-            high = both
+        single = _threshold_of(sample, both)
+        if single is None:
+            # The rows up to the upper limit are left open.
+            low = -math.inf
+        else:
+            low = single
+            high = single
     kind = "probability" if sample.are_probabilities(scale) else "raw"
     zone = _zone(sample, low, high, (1.0, 1.0), confidence=confidence, scale=kind)
     return replace(zone, precision=precision, npv=npv)
+
+
+def _threshold_of(sample: ScoreSample, floors: Floors) -> float | None:
+    """Return the threshold that guarantees floors, None if there is none."""
+    boundary = decide(sample, rule=floors)
+    return None if boundary.status is Status.UNMET else boundary.threshold
 
 
 def _zone(
