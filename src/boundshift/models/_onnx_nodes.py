@@ -8,8 +8,8 @@ that every row takes the same path.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -95,10 +95,19 @@ def _network(graph: Graph, x: str, model: Model) -> str:
     return x
 
 
-# The target to which a tree adds, and arrays over its nodes: feature, threshold, left and right
-# child, whether a missing value goes left, value. Node 0 is the root, a leaf has -1 as children. A
-# row whose feature does not exceed the threshold goes left.
-Tree = tuple[int, ArrayLike, ArrayLike, ArrayLike, ArrayLike, ArrayLike, ArrayLike]
+class Tree(NamedTuple):
+    """A tree, as arrays over its nodes; node 0 is the root.
+
+    A row whose feature does not exceed the split goes left.
+    """
+
+    target: int  # to which the tree adds
+    feature: ArrayLike
+    split: ArrayLike
+    left: ArrayLike  # child, -1 in a leaf
+    right: ArrayLike
+    missing_goes_left: ArrayLike
+    value: ArrayLike  # of a leaf
 
 
 def _sum_of_trees(
@@ -157,14 +166,14 @@ def _sum_of_trees(
 
 
 def _sklearn_tree(target: int, tree: Model, value: FloatArray) -> Tree:
-    return (
+    return Tree(
         target,
-        tree.feature,
-        tree.threshold,
-        tree.children_left,
-        tree.children_right,
-        tree.missing_go_to_left,
-        value,
+        feature=tree.feature,
+        split=tree.threshold,
+        left=tree.children_left,
+        right=tree.children_right,
+        missing_goes_left=tree.missing_go_to_left,
+        value=value,
     )
 
 
@@ -206,14 +215,14 @@ def _hist_gradient_boosting(graph: Graph, x: str, model: Model) -> str:
     def trees() -> Iterator[Tree]:
         for stage in model._predictors:
             for k, nodes in enumerate(predictor.nodes for predictor in stage):
-                yield (
+                yield Tree(
                     k,
-                    nodes["feature_idx"],
-                    nodes["num_threshold"],
-                    np.where(nodes["is_leaf"], -1, nodes["left"].astype(np.int64)),
-                    np.where(nodes["is_leaf"], -1, nodes["right"].astype(np.int64)),
-                    nodes["missing_go_to_left"],
-                    nodes["value"],
+                    feature=nodes["feature_idx"],
+                    split=nodes["num_threshold"],
+                    left=np.where(nodes["is_leaf"], -1, nodes["left"].astype(np.int64)),
+                    right=np.where(nodes["is_leaf"], -1, nodes["right"].astype(np.int64)),
+                    missing_goes_left=nodes["missing_go_to_left"],
+                    value=nodes["value"],
                 )
 
     return _sum_of_trees(graph, x, trees(), model._baseline_prediction.ravel())
@@ -241,14 +250,14 @@ def _xgboost(graph: Graph, x: str, model: Model) -> str:
         pairs = zip(made["model"]["trees"], made["model"]["tree_info"], strict=True)
         for tree, target in pairs:
             split = np.array(tree["split_conditions"], dtype=np.float32)  # in a leaf, its value
-            yield (
+            yield Tree(
                 target,
-                tree["split_indices"],
-                split,
-                tree["left_children"],
-                tree["right_children"],
-                tree["default_left"],
-                split,
+                feature=tree["split_indices"],
+                split=split,
+                left=tree["left_children"],
+                right=tree["right_children"],
+                missing_goes_left=tree["default_left"],
+                value=split,
             )
 
     return _sum_of_trees(graph, graph.cast(x, *_ROUNDED), trees(), base.astype(float), less=True)
@@ -262,22 +271,38 @@ def _lightgbm(graph: Graph, x: str, model: Model) -> str:
     def trees() -> Iterator[Tree]:
         for index, info in enumerate(stored["tree_info"]):
             nodes = [info["tree_structure"]]
-            rows = []
+            columns: dict[str, list[float]] = {name: [] for name in Tree._fields[1:]}
             for node in nodes:  # which grows on the way
-                if "split_feature" not in node:
-                    rows.append((0, 0.0, -1, -1, 0, node["leaf_value"]))
-                    continue
-                if node["decision_type"] != "<=" or node["missing_type"] == "Zero":
-                    _refuse_trees("categorical features or zero_as_missing=True")
-                split = float(node["threshold"])
-                # Without missing values in training, one counts as zero.
-                missing = node["default_left"] if node["missing_type"] == "NaN" else split >= 0
-                left = len(nodes)
-                rows.append((node["split_feature"], split, left, left + 1, int(missing), 0.0))
-                nodes += [node["left_child"], node["right_child"]]
-            yield index % n_targets, *(np.array(column) for column in zip(*rows, strict=True))
+                if "split_feature" in node:
+                    row = _lightgbm_split(node, left=len(nodes))
+                    nodes += [node["left_child"], node["right_child"]]
+                else:
+                    row = {**_LEAF, "value": node["leaf_value"]}
+                for name, value in row.items():
+                    columns[name].append(value)
+            yield Tree(index % n_targets, **columns)
 
     return _sum_of_trees(graph, x, trees(), np.zeros(n_targets))
+
+
+_LEAF = {"feature": 0, "split": 0.0, "left": -1, "right": -1, "missing_goes_left": 0}
+
+
+def _lightgbm_split(node: Mapping[str, Any], left: int) -> dict[str, float]:
+    """Return the fields of a node whose children are nodes `left` and `left + 1`."""
+    if node["decision_type"] != "<=" or node["missing_type"] == "Zero":
+        _refuse_trees("categorical features or zero_as_missing=True")
+    split = float(node["threshold"])
+    # Without missing values in training, one counts as zero.
+    goes_left = node["default_left"] if node["missing_type"] == "NaN" else split >= 0
+    return {
+        "feature": node["split_feature"],
+        "split": split,
+        "left": left,
+        "right": left + 1,
+        "missing_goes_left": int(goes_left),
+        "value": 0.0,
+    }
 
 
 def _refuse_trees(got: str) -> NoReturn:
