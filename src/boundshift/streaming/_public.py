@@ -180,14 +180,7 @@ class Tally(Stored):
         counts = passes.count(PassRequest(cuts=tuple(map(float, at))))
         classes = dict(counts.classes())
         if len(classes) == 2:
-            first, second = classes
-            pair = (classes[first], classes[second])
-            bins = JointBins.of_classes((first, second), pair, counts.is_weighted)
-            while bins.may_hide_atoms().any():
-                bins = passes.look_into(bins, bins.may_hide_atoms())
-            refined = bins.classes(np.ones(len(bins.low), dtype=np.bool_))
-            for label, known in zip(bins.labels, refined, strict=True):
-                classes[label] = _with_refined(classes[label], known)
+            classes = _refine(classes, counts.is_weighted, passes)
         return cls(classes, counts.is_weighted)
 
     @classmethod
@@ -390,6 +383,21 @@ def _merged(*parts: ClassTally) -> ClassTally:
     """Merge equal bins; parts of bins that were looked into stay beside each other."""
     plain = ClassTally.joined(part.take(part.bin != REFINED_BIN) for part in parts)
     return plain.beside(*(part.take(part.bin == REFINED_BIN) for part in parts))
+
+
+def _refine(
+    classes: Mapping[Label, ClassTally], is_weighted: bool, passes: Passes
+) -> dict[Label, ClassTally]:
+    """Return the tallies of two classes after further passes into bins that may hide atoms."""
+    first, second = classes
+    bins = JointBins.of_classes((first, second), (classes[first], classes[second]), is_weighted)
+    while bins.may_hide_atoms().any():
+        bins = passes.look_into(bins, bins.may_hide_atoms())
+    negative, positive = bins.classes(np.ones(len(bins.low), dtype=np.bool_))
+    return {
+        first: _with_refined(classes[first], negative),
+        second: _with_refined(classes[second], positive),
+    }
 
 
 def _with_refined(counted: ClassTally, refined: ClassTally) -> ClassTally:
