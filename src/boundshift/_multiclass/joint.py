@@ -77,7 +77,7 @@ class PairSide(NamedTuple):
     def losses_at(self, places: FloatArray, biases: FloatArray) -> FloatArray:
         """Return the loss if this class's bias moves to each place and the other one stays."""
         differences = self.sign * (places - biases[self.other])
-        return np.interp(differences, self.thresholds, self.losses)
+        return np.asarray(np.interp(differences, self.thresholds, self.losses))
 
     def places(self, biases: FloatArray) -> FloatArray:
         """Return this class's bias at each threshold."""
