@@ -342,8 +342,8 @@ def certify_floors(
     r"""Return the certificate of a boundary that floors decided, by the same rows.
 
     Each bound of (negative, positive) has the confidence :math:`1 - \delta` of the floors; see
-    :meth:`~boundshift.curves._base.ConfidenceCurve.bound_chosen`. If rows come in clusters, only a
-    floor that is kept is bounded.
+    :meth:`~boundshift.curves._base.ConfidenceCurve.errors_of_counts`. If rows come in clusters,
+    only a floor that is kept is bounded.
     """
     certificate = certify_boundary(boundary, confidence=curve.confidence)
     if cluster is not None:
@@ -353,5 +353,5 @@ def certify_floors(
             method="betting",
             reason=f"{certificate.reason}; rates are averages over clusters, which are independent",
         )
-    bounds = curve.bound_chosen(boundary.wrong, boundary.n_samples, rule)
+    bounds = curve.errors_of_counts(boundary.wrong, boundary.n_samples, rule)
     return replace(certificate, error_bounds=bounds)

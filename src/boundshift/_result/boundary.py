@@ -22,12 +22,10 @@ from boundshift._status import QUIET, Status
 from boundshift._typing import BoolArray, FloatArray, IntArray, Label, LabelArray
 from boundshift._validation import as_known_scores
 from boundshift._words import boundary_html, summary_text
-from boundshift.curves import Empirical, ErrorCurve
-from boundshift.curves._base import ConfidenceCurve
-from boundshift.curves._clusters import Betting
+from boundshift.curves import CountCurve, ErrorCurve
 from boundshift.curves._paper import SupportGeometry
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
-from boundshift.rules import Floors, Rule
+from boundshift.rules import Rule
 
 Pair = tuple[float, float]
 _ROUNDING = 1e-6  # by which a probability may be outside [0, 1]
@@ -149,26 +147,25 @@ class Boundary(Record):
 
     def _check_errors(self) -> None:
         """Raise unless errors that were counted follow from the counts."""
-        errors: tuple[float, ...] | None = None
-        if isinstance(self.curve, ConfidenceCurve) and not isinstance(self.curve, Betting):
-            errors = self.curve.bound_chosen(self.wrong, self.n_samples, self.rule)
-        elif isinstance(self.curve, Empirical) and Status.REVERSED not in self.statuses:
-            wrong_and_rows = zip(self.wrong, self.n_samples, strict=True)
-            errors = tuple(k / n if n else math.nan for k, n in wrong_and_rows)
-        if errors is not None:
-            are_close = np.allclose(self.errors, errors, rtol=0.0, atol=_ROUNDING, equal_nan=True)
-            require(are_close, "errors", "follow from the counts", self.errors)
+        curve = self.curve
+        if not isinstance(curve, CountCurve) or curve.counts_clusters:
+            return
+        if curve.delta is None and Status.REVERSED in self.statuses:
+            return
+        errors = curve.errors_of_counts(self.wrong, self.n_samples, self.rule)
+        are_close = np.allclose(self.errors, errors, rtol=0.0, atol=_ROUNDING, equal_nan=True)
+        require(are_close, "errors", "follow from the counts", self.errors)
 
     def _check_floors(self) -> None:
         """Raise unless guaranteed floors fit the threshold and the bounds of the errors."""
-        if not self.guaranteed or not isinstance(self.rule, Floors):
+        if not self.guaranteed:
             return
         low, high = self.plateau
         is_within = low - self.resolution <= self.threshold <= high + self.resolution
         rule = f"lie between {low:.6g} and {high:.6g} to guarantee floors"
         require(is_within, "threshold", rule, self.threshold)
-        floors = (self.rule.specificity, self.rule.recall)
-        for error, floor in zip(self.errors, floors, strict=True):
+        for name, error in zip(("specificity", "recall"), self.errors, strict=True):
+            floor = self.rule.asked.get(name)
             is_met = floor is None or error <= 1.0 - floor + _ROUNDING
             require(is_met, "errors", f"guarantee the floor {floor}", self.errors)
 

@@ -180,6 +180,8 @@ class CountCurve(ErrorCurve):
     """A curve that sees only how many of n points lie beyond the boundary."""
 
     is_step = True
+    counts_clusters: ClassVar[bool] = False
+    """Whether the points are clusters of rows."""
 
     @abstractmethod
     def bound(self, wrong: ArrayLike, n: int) -> FloatArray:
@@ -205,6 +207,22 @@ class CountCurve(ErrorCurve):
             return self.bound(above, sample.negative.n), self.bound(below, sample.positive.n)
 
         return at
+
+    def errors_at_chosen(
+        self, sample: ScoreSample, threshold: float, rule: Rule
+    ) -> tuple[float, float]:
+        """Return what is claimed at a threshold that this sample chose."""
+        above, below = sample.count_wrong(np.array([threshold]))
+        return self.errors_of_counts((above[0].item(), below[0].item()), sample.n_samples, rule)
+
+    def errors_of_counts(
+        self, wrong: tuple[int, int], n_samples: tuple[int, int], rule: Rule
+    ) -> tuple[float, float]:
+        """Return what is claimed at a threshold that the same rows chose by a rule."""
+        with np.errstate(invalid="ignore"):  # of a class without rows
+            negative = self.bound(wrong[0], n_samples[0])
+            positive = self.bound(wrong[1], n_samples[1])
+        return float(negative), float(positive)
 
     def _search(self, sample: ScoreSample, rule: Rule) -> Found:
         if isinstance(rule, Floors) and rule.flagged is not None:
@@ -261,14 +279,7 @@ class ConfidenceCurve(CountCurve):
         """Return the claim for each count at another probability of failure."""
         return replace(self, confidence=1.0 - delta).bound(wrong, n)
 
-    def errors_at_chosen(
-        self, sample: ScoreSample, threshold: float, rule: Rule
-    ) -> tuple[float, float]:
-        """Return bounds that hold at a threshold that this sample chose."""
-        above, below = sample.count_wrong(np.array([threshold]))
-        return self.bound_chosen((int(above[0]), int(below[0])), sample.n_samples, rule)
-
-    def bound_chosen(
+    def errors_of_counts(
         self, wrong: tuple[int, int], n_samples: tuple[int, int], rule: Rule
     ) -> tuple[float, float]:
         r"""Bound both error rates at a threshold that the same rows chose by a rule.

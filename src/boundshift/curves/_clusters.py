@@ -127,6 +127,7 @@ class Betting(ConfidenceCurve):
     """The bound of a bet on the mean errors of clusters."""
 
     name = "betting"
+    counts_clusters = True
 
     def bound(self, wrong: ArrayLike, n: int) -> FloatArray:
         """Return the claim for each number of clusters that are wrong as a whole."""
