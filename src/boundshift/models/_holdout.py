@@ -51,8 +51,8 @@ _MANY_ROWS = 10**9
 
 
 def is_guaranteed(curve: ErrorCurve, rule: Rule) -> bool:
-    """Return whether floors of two classes are to hold with high probability, not as estimates."""
-    return bool(rule.asked) and curve.delta is not None
+    """Return whether floors are to hold with high probability, not as estimates."""
+    return bool(rule.guarantees(curve.delta))
 
 
 def counts_groups(curve: ErrorCurve, rule: Rule) -> bool:

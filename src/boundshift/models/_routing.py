@@ -16,7 +16,7 @@ from boundshift._validation import as_column, as_row_cost, as_weights, find_dist
 from boundshift.curves import ErrorCurve
 from boundshift.exceptions import InvalidInputError
 from boundshift.models._holdout import counts_groups, is_guaranteed
-from boundshift.rules import ClassFloors, ClassRule, Rule
+from boundshift.rules import ClassRule, Rule
 
 _WEIGHT = "sample_weight"
 
@@ -96,8 +96,7 @@ def _divide(clf: Model, given: Parameters) -> tuple[Parameters, Parameters, Para
 
 def _check_groups(given_curve: str | ErrorCurve | None, curve: ErrorCurve, rule: Rule) -> None:
     """Raise if floors would be guaranteed that cannot be counted by groups."""
-    is_counted = not is_guaranteed(curve, rule) or counts_groups(curve, rule)
-    if isinstance(rule, ClassFloors) or not is_counted:
+    if is_guaranteed(curve, rule) and not counts_groups(curve, rule):
         named = "" if given_curve is None else f" and curve={given_curve!r}"
         raise InvalidInputError(
             "must have floors of recall or specificity of two classes only, and no "

@@ -138,7 +138,7 @@ def _read_prefit(task: Task, claims: Claims) -> Trained:
     cluster = params.groups
     decide = np.flatnonzero(params.decides)
     n_copies = 0
-    if is_guaranteed(claims.curve, claims.rule) or isinstance(claims.rule, ClassFloors):
+    if is_guaranteed(claims.curve, claims.rule):
         units = find_units(task.X, task.number, params.groups)
         decide = units.keep_one(decide, task.number)
         cluster = units.number if units.are_groups else None
