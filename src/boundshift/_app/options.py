@@ -310,6 +310,25 @@ def _read_pair(option: str, text: str, most: float, what: str) -> tuple[float, f
     return first, second
 
 
+def _read_capacity(text: str, n_rows: int | None) -> float:
+    """Return the share of rows written as 50/400 or 2%, or as 50 if the number of rows is known."""
+    part, _, whole = text.partition("/")
+    try:
+        share = read_number(part)
+        if whole:
+            share /= read_number(whole)
+        elif n_rows is not None and share >= 1:
+            share /= n_rows
+    except (ValueError, ZeroDivisionError):
+        share = math.nan
+    if not 0 < share < 1:
+        raise InvalidInputError(
+            f"--capacity must be a part of all rows, got '{text}'. Use --capacity 50/400 for 50 of "
+            "every 400, or 2%; in fit also 50 of the table's rows."
+        )
+    return share
+
+
 def read_zone_errors(text: str | None) -> tuple[float, float] | None:
     """Return errors written as ``0.05,0.05``; None for no zone."""
     what = "two shares between 0 and 1, of the negative and of the positive class, such as "
@@ -369,21 +388,13 @@ class Goal:
         return chosen, by
 
     def _floors(self, n_rows: int | None) -> dict[str, float]:
-        names = ("recall", "specificity", "precision", "npv")
-        floors = {name: getattr(self, f"{name}_floor") for name in names}
-        if self.capacity is not None:
-            part, _, whole = self.capacity.partition("/")
-            try:
-                is_count = not whole and n_rows is not None and read_number(part) >= 1
-                of = str(n_rows) if is_count else whole or "1"
-                floors["flagged"] = read_number(part) / read_number(of)
-            except (ValueError, ZeroDivisionError):
-                floors["flagged"] = math.nan
-            if not 0 < floors["flagged"] < 1:
-                raise InvalidInputError(
-                    f"--capacity must be a part of all rows, got '{self.capacity}'. Use --capacity "
-                    "50/400 for 50 of every 400, or 2%; in fit also 50 of the table's rows."
-                )
+        floors = {
+            "recall": self.recall_floor,
+            "specificity": self.specificity_floor,
+            "precision": self.precision_floor,
+            "npv": self.npv_floor,
+            "flagged": None if self.capacity is None else _read_capacity(self.capacity, n_rows),
+        }
         return {name: share for name, share in floors.items() if share is not None}
 
     def _rule(self, n_rows: int | None) -> Rule | None:
