@@ -8,7 +8,7 @@ import numpy as np
 
 from boundshift._app.cli import Show
 from boundshift._classifier import BoundShiftClassifier
-from boundshift._typing import BoolArray, FloatArray, IntArray
+from boundshift._typing import BoolArray, FloatArray, IndexArray, IntArray
 from boundshift.report._goal import PER, goal_rule
 from boundshift.rules import Cost, Rule
 
@@ -49,28 +49,24 @@ def measure_importance(
     rows of a class are used.
     """
     random = np.random.default_rng(0)
-    rows = np.concatenate(
-        [
-            random.permutation(np.flatnonzero(is_positive == of_class))[:_MOST_ROWS]
-            for of_class in (False, True)
-        ]
-    )
     prevalence = float(is_positive.mean())
+    rows = np.concatenate([_draw(~is_positive, random), _draw(is_positive, random)])
+    _, unit = np.unique(rows if clusters is None else clusters[rows], return_inverse=True)
+    draws = random.poisson(1.0, (_N_DRAWS, unit.max() + 1))[:, unit].astype(np.float64)
+    weights = np.vstack([np.ones(len(rows)), draws])
     every_row = X
     X = X.iloc[rows].reset_index(drop=True)
     is_positive = is_positive[rows]
-    _, place = np.unique(rows if clusters is None else clusters[rows], return_inverse=True)
-    weights = random.poisson(1.0, (_N_DRAWS, place.max() + 1))[:, place].astype(np.float64)
-    weights = np.vstack([np.ones(len(rows)), weights])
+    rule = goal_rule(model.boundary_.rule)
 
     def measure(wrong_rate: FloatArray) -> FloatArray:
-        negative, positive = (
-            weights[:, rows] @ wrong_rate[rows] / np.maximum(weights[:, rows].sum(axis=1), 1.0)
-            for rows in (~is_positive, is_positive)
-        )
-        rule = goal_rule(model.boundary_.rule)
+        """Return the goal's measure for the rows and for each of their draws; more is better."""
+        negative = _weighted_mean(wrong_rate, weights, ~is_positive)
+        positive = _weighted_mean(wrong_rate, weights, is_positive)
         values = rule.measure(negative, positive, prevalence)
-        return values * (1.0 if rule.maximised else -1.0) * (PER if isinstance(rule, Cost) else 1.0)
+        if isinstance(rule, Cost):
+            values = PER * values
+        return values if rule.maximised else -values
 
     threshold = model.boundary_.threshold
     before = measure((model.positive_scores(X) > threshold) != is_positive)
@@ -87,3 +83,14 @@ def measure_importance(
         importance[str(name)] = Importance(float(losses[0]), float(low), float(high))
     progress("shuffle columns", 1, 1)
     return dict(sorted(importance.items(), key=lambda item: -item[1].mean))
+
+
+def _draw(is_own: BoolArray, random: np.random.Generator) -> IndexArray:
+    """Return the numbers of some rows of a class, or of all if these are few."""
+    return random.permutation(np.flatnonzero(is_own))[:_MOST_ROWS]
+
+
+def _weighted_mean(values: FloatArray, weights: FloatArray, chosen: BoolArray) -> FloatArray:
+    """Return the mean of some values for each row of weights, 0 if these are all 0."""
+    weights = weights[:, chosen]
+    return np.asarray(weights @ values[chosen] / np.maximum(weights.sum(axis=1), 1.0))
