@@ -141,18 +141,19 @@ def _workbook_as_csv(path: Path, reading: Reading) -> str:
 
 def _find_header(path: Path, rows: Sequence[Sequence[str]]) -> int:
     """Return the number of the row of names: the first, or the first wide one below a title."""
-    widths = [sum(map(bool, row)) for row in rows[:20]]
-    first = widths.index(max(widths)) + 1
-    is_title = max(widths[: first - 1], default=0) == 1 < widths[first - 1]
-    if not is_title or any(name[:1].isdigit() for name in rows[first - 1]):
+    n_filled = [sum(map(bool, row)) for row in rows[:20]]
+    widest = n_filled.index(max(n_filled))
+    has_title = widest > 0 and max(n_filled[:widest]) == 1 and n_filled[widest] > 1
+    has_numbers = any(name[:1].isdigit() for name in rows[widest])
+    if not has_title or has_numbers:
         return 1
     warnings.warn(
-        f"Row {first} of {path} is taken for the names of the columns, since one cell alone stands "
-        "above. Name another row with --header-row.",
+        f"Row {widest + 1} of {path} is taken for the names of the columns, since one cell alone "
+        "stands above. Name another row with --header-row.",
         BoundaryWarning,
         stacklevel=2,
     )
-    return first
+    return widest + 1
 
 
 def _cell_text(cell: object) -> str:

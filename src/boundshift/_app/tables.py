@@ -287,36 +287,40 @@ def drop_labels(
 def read_target(
     frame: pd.DataFrame, target: str, positive: str | None = None, *, symmetric: bool = True
 ) -> tuple[pd.DataFrame, IntArray, Labels, tuple[str, ...]]:
-    """Return the rows that have a label, their class as 0 or 1, the labels, and those of the rest.
+    """Return the rows that have a label, their class as 0 or 1, the labels, and the merged ones.
 
-    Of more than two labels, all but the positive one are one class, the rest.
+    If there are more than two labels, all but the positive one are merged into one class.
 
     `positive` and `symmetric` are as in :func:`order_classes`.
     """
     labels = _read_labels(with_gaps(frame[target]))
     sizes = labels.value_counts()
-    known = sizes.index.tolist(), sizes.tolist()
-    ordered = order_classes(*known, positive, target, symmetric=symmetric)
-    kept = labels.notna()
-    y = (labels[kept].map(str) == str(ordered[1])).to_numpy(dtype=np.int64)
-    rarer = min(int(y.sum()), len(y) - int(y.sum()))
+    distinct = sizes.index.tolist()
+    classes = order_classes(distinct, sizes.tolist(), positive, target, symmetric=symmetric)
+    has_label = labels.notna()
+    y = (labels[has_label].map(str) == str(classes[1])).to_numpy(dtype=np.int64)
+    n_positive = int(y.sum())
+    rarer = min(n_positive, len(y) - n_positive)
     if rarer < _LEAST_ROWS:
         raise InvalidInputError(
             f"Each class needs at least {_LEAST_ROWS} rows, to learn from and to be judged on; the "
             f"rarer one of '{target}' has {rarer}. Collect more, or give scores of your own model "
             "to `boundshift threshold`."
         )
-    rest = tuple(str(label) for label in known[0] if str(label) != str(ordered[1]))
-    return frame[kept], y, ordered, rest if len(rest) > 1 else ()
+    negatives = tuple(str(label) for label in distinct if str(label) != str(classes[1]))
+    merged = negatives if len(negatives) > 1 else ()
+    return frame[has_label], y, classes, merged
 
 
 def _read_labels(cells: pd.Series) -> pd.Series:
     """Return a column's labels as Python values; text as the numbers that it spells."""
     import pandas as pd
 
-    found = cells.dropna().unique().tolist()
-    plain = label_values(found) if all(isinstance(value, str) for value in found) else found
+    distinct = cells.dropna().unique().tolist()
+    values = distinct
+    if all(isinstance(value, str) for value in distinct):
+        values = label_values(distinct)
     # A gap turns whole numbers into floats, here and in pandas' own map.
-    plain = [int(v) if isinstance(v, float) and v.is_integer() else v for v in plain]
-    known = dict(zip(found, plain, strict=True))
-    return pd.Series([known.get(cell, np.nan) for cell in cells], cells.index, dtype=object)
+    values = [int(v) if isinstance(v, float) and v.is_integer() else v for v in values]
+    value_of = dict(zip(distinct, values, strict=True))
+    return pd.Series([value_of.get(cell, np.nan) for cell in cells], cells.index, dtype=object)
