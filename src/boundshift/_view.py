@@ -190,9 +190,9 @@ def _fenced(ascending: FloatArray) -> tuple[float, float]:
     return max(float(ascending[0]), first - reach), min(float(ascending[-1]), third + reach)
 
 
-def round_numbers(low: float, high: float, most: int = 9) -> list[float]:
-    """Return about `most` multiples of 1, 2 or 5 times a power of ten."""
-    rough = (high - low) / most
+def round_numbers(low: float, high: float) -> list[float]:
+    """Return about nine multiples of 1, 2 or 5 times a power of ten."""
+    rough = (high - low) / 9
     power = 10.0 ** np.floor(np.log10(rough))
     step = power * next((m for m in (1, 2, 5, 10) if m * power >= rough), 10)
     first = int(np.ceil(low / step - 1e-9))
