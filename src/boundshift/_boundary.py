@@ -283,8 +283,8 @@ def decide_by_row(
         return above / len(scores), below / len(scores)
 
     found = best_gap(costs, Sum(), weighted)
-    first, second = Empirical().errors(sample)(np.array([found.threshold]))
-    found = found._replace(errors=(float(first[0]), float(second[0])), value=found.value * unit)
+    errors = Empirical().errors_at_chosen(sample, found.threshold, Cost())
+    found = found._replace(errors=errors, value=found.value * unit)
     solution = Solution(found, status_of(sample))
     boundary = _record(solution, sample, Empirical(), Cost(), given)
     return replace(boundary, by_row=True)

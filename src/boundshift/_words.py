@@ -225,8 +225,8 @@ def summary_text(boundary: Any) -> str:
     for name, values in rows:
         cells = [number(v, ".4g" if isinstance(v, float) else "").replace("−", "-") for v in values]
         lines.append(f"{name:<18}{''.join(f'{cell:>14}' for cell in cells)}")
-    (negative, positive) = boundary.n_samples
-    (false_alarms, missed) = boundary.wrong
+    negative, positive = boundary.n_samples
+    false_alarms, missed = boundary.wrong
     found = positive - missed
     flagged = found + false_alarms
     precision = f"{found / flagged:.4g}" if flagged else "undefined"

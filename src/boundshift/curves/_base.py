@@ -112,9 +112,7 @@ class ErrorCurve(Settings, ABC):
         self, sample: ScoreSample, threshold: float, rule: Rule
     ) -> tuple[float, float]:
         """Return what is claimed at a threshold that this sample chose."""
-        at = np.array([threshold])
-        with np.errstate(invalid="ignore"):  # of a class without rows
-            negative, positive = self.errors(sample)(at)
+        negative, positive = self.errors(sample)(np.array([threshold]))
         return float(negative[0]), float(positive[0])
 
     def bends(self, sample: ScoreSample) -> FloatArray | None:
