@@ -393,6 +393,11 @@ def test_the_same_rows_twice_certify_nothing(run, scores, visits):
     twice = ("threshold", scores, scores, *COLUMNS), ("report", scores, *COLUMNS, "--test", scores)
     for asked in twice:
         assert "Files must hold different rows" in run(*asked, code=1).stderr
+    copy = scores.with_name(f"copy-of-{scores.name}")
+    copy.write_bytes(scores.read_bytes())
+    glob = scores.with_name(f"*{scores.name}")
+    assert "Files must hold different rows" in run("threshold", glob, *COLUMNS, code=1).stderr
+    copy.unlink()
     table = csv.read_csv(visits)
     test = visits.with_name("test.csv")
     order = np.random.default_rng(1).permutation(len(table))

@@ -93,7 +93,7 @@ class ScoreTable:
     doubt: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
-        self._numbers = [self.score, *([] if self.cost is None else [self.cost])]
+        self._numbers = [self.score] if self.cost is None else [self.score, self.cost]
         self._named = [*self._numbers, self.label, *self.by, *self.id_columns]
         if len(set(self._named)) < len(self._named):
             raise InvalidInputError(
@@ -101,17 +101,17 @@ class ScoreTable:
                 f"{', '.join(map(repr, self._named))}. Say with --label which column holds the "
                 "classes."
             )
-        seen: dict[Any, Any] = {}
-        for path in [each for each in map(Path, self.files) if each.is_file()]:
-            other = seen.setdefault(_ends_of(path), path)
+        if any(sign in str(path) for path in self.files for sign in "*?["):
+            self.files = find_files(self.files)
+        path_of: dict[tuple[int, bytes, bytes], Path] = {}
+        for path in filter(Path.is_file, map(Path, self.files)):
+            other = path_of.setdefault(_ends_of(path), path)
             if other is not path:
                 raise InvalidInputError(
                     f"Files must hold different rows, got '{other}' and '{path}' with the same "
                     "content: rows that count twice, or are their own test, certify too much. "
                     "Name each file once."
                 )
-        if any(sign in str(path) for path in self.files for sign in "*?["):
-            self.files = find_files(self.files)
 
     @cached_property
     def rows(self) -> ScoreRows:
