@@ -112,16 +112,20 @@ class Audit:
             )
         scores = read_scores("y_score", y_score)
         t, pos_label = read_threshold(threshold, pos_label)
+        self._negatives: set[object] = set()
         if isinstance(threshold, Boundary):
             _check_fresh(scores, threshold)
+            if threshold.names_negative:
+                self._negatives = {threshold.labels[0]}
         self.about = about
         self.level = 1.0 - guarantee.delta
         self.pos_label = 1 if pos_label is None else pos_label
         self._is_positive_assumed = pos_label is None
         self._guarantee = guarantee
         self._flagged = scores > t
-        counted = {"precision": self._flagged, "npv": ~self._flagged}
-        rows = np.flatnonzero(counted.get(guarantee.rate, np.ones(len(scores), dtype=bool)))
+        # For a recall or a specificity, which rows count is known by their labels only.
+        may_count = {"precision": self._flagged, "npv": ~self._flagged}
+        rows = np.flatnonzero(may_count.get(guarantee.rate, np.ones(len(scores), dtype=bool)))
         self._bets = _prepare_bets(
             rows, scores, self._flagged, guarantee, draw, about, as_generator(random_state)
         )
@@ -129,9 +133,6 @@ class Audit:
         self.n_samples = 0
         self.wrong = 0
         self._ended: AuditStatus | None = None
-        self._negatives: set[object] = set()
-        if isinstance(threshold, Boundary) and threshold.names_negative:
-            self._negatives = {threshold.labels[0]}
 
     def next_rows(self, n: int = 1) -> IndexArray:
         """Return the next rows to label, fewer than n at the end; none once it has ended."""
