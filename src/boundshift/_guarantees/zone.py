@@ -423,8 +423,7 @@ def zone_of(
     ]
     ends = [_limit_with(side, k) for side, k in zip(sides, wrong, strict=True)]
     low, high = _place_limits(sample, -ends[1], ends[0], are_probabilities)
-    kind = "probability" if are_probabilities else "raw"
-    return _zone(sample, low, high, allowed, confidence=confidence, scale=kind)
+    return _zone(sample, low, high, allowed, confidence, are_probabilities)
 
 
 def _limit_with(side: Scores, wrong: int) -> float:
@@ -469,8 +468,8 @@ def _zone_by_values(
         else:
             low = single
             high = single
-    kind = "probability" if sample.are_probabilities(scale) else "raw"
-    zone = _zone(sample, low, high, (1.0, 1.0), confidence=confidence, scale=kind)
+    are_probabilities = sample.are_probabilities(scale)
+    zone = _zone(sample, low, high, (1.0, 1.0), confidence, are_probabilities)
     return replace(zone, precision=precision, npv=npv)
 
 
@@ -485,9 +484,8 @@ def _zone(
     low: float,
     high: float,
     error_bounds: tuple[float, float],
-    *,
     confidence: float,
-    scale: str,
+    are_probabilities: bool,
 ) -> Zone:
     """Return the record of two limits, with the share of each class between them."""
     negative, positive = (
@@ -501,7 +499,7 @@ def _zone(
         labels=sample.labels,
         confidence=confidence,
         unsure=(negative, positive),
-        scale=scale,
+        scale="probability" if are_probabilities else "raw",
         reason=_doubt(sample),
     )
 
