@@ -236,6 +236,10 @@ NO_CHUNKS = {
         lambda y, s: SCAN(iter([overlapping(400_000)]).__iter__, curve="empirical"),
         "must be the same in every pass, got .* and 0 rows in the next",
     ),
+    "faults in many chunks": (
+        lambda y, s: SCAN([(y, s + np.nan)] * 10),
+        "3000 NaN in chunk 7 and others in 2 more places. Drop",
+    ),
     "an element": (lambda y, s: SCAN([(y, s)], element=0), "`element` must be .* a Spark frame"),
     "curve": (lambda y, s: SCAN(was_read, curve="nonsense"), "curve"),
     "threshold": (lambda y, s: CERTIFY(was_read, "high"), "threshold"),

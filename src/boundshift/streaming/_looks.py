@@ -150,7 +150,10 @@ def check_faults(counts: Counts) -> None:
         raise bad_weights(f"{faults[0][0]} and {others} more like it")
     for column, rule, remedy in _RULES:
         faults = of_column.get(column, [])
-        listed = ", ".join(f"{number} {kind} in {place}" for kind, place, number in faults)
+        shown = faults[:_MOST_FAULTS]
+        listed = ", ".join(f"{number} {kind} in {place}" for kind, place, number in shown)
+        if faults[_MOST_FAULTS:]:
+            listed += f" and others in {len(faults) - _MOST_FAULTS} more places"
         if faults:
             raise InvalidInputError(f"must {rule}, got {listed}. {remedy}", argument=column)
 
