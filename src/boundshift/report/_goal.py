@@ -15,7 +15,7 @@ from boundshift._typing import FloatArray
 from boundshift._words import number, percent
 from boundshift.curves import Claim
 from boundshift.report._evidence import Evidence
-from boundshift.rules import Cost, Floors, GMean, Rule
+from boundshift.rules import Cost, GMean, Rule
 from boundshift.rules._floors import Rate, missed_by, reached_rates
 
 PER = 1000
@@ -49,10 +49,13 @@ _FLOOR_STATES = (State.MISSED, State.REACHED, State.MET)
 
 def goal_rule(rule: Rule) -> Rule:
     """Return the rule whose measure is to be made best, among thresholds that keep floors."""
-    if isinstance(rule, Floors):
-        rule = rule.objective
+    objective = rule.objective
     # Of thresholds that use a capacity, the one that finds the most is best.
-    return Rate("recall") if isinstance(rule, Rate) and rule.rate == "flagged" else rule
+    return Rate("recall") if _is_capacity(objective) else objective
+
+
+def _is_capacity(objective: Rule) -> bool:
+    return isinstance(objective, Rate) and objective.rate == "flagged"
 
 
 class Aim:
@@ -60,9 +63,8 @@ class Aim:
 
     def __init__(self, evidence: Evidence) -> None:
         rule: Rule = evidence.boundary.rule
-        self.floors = rule if isinstance(rule, Floors) else None
-        objective = rule if self.floors is None else self.floors.objective
-        self.is_capacity = isinstance(objective, Rate) and objective.rate == "flagged"
+        self.asked = rule.asked
+        self.is_capacity = _is_capacity(rule.objective)
         self.rule = goal_rule(rule)
         self.is_cost = isinstance(self.rule, Cost)
         self.prevalence = evidence.prevalence
@@ -148,15 +150,15 @@ def judge_goal(evidence: Evidence) -> Goal | None:
     """Return what a rule got of what it asked for; None for the default rule."""
     boundary = evidence.boundary
     aim = Aim(evidence)
-    default = GMean() if aim.floors is not None else boundary.curve.default_rule
+    default = GMean() if aim.asked else boundary.curve.default_rule
     is_default = isinstance(aim.rule, type(default)) or aim.is_capacity
-    if aim.floors is None and is_default and evidence.rows.cost is None:
+    if not aim.asked and is_default and evidence.rows.cost is None:
         return None
-    floors = [] if aim.floors is None else _judge_floors(aim.floors, evidence)
+    floors = _judge_floors(boundary.rule, evidence) if aim.asked else []
     reached = _judge_aim(aim, evidence)
     state = worst_of(floors) or reached.state
     is_unmet = boundary.status in (Status.UNMET, Status.NOT_GUARANTEED)
-    is_asked = aim.floors is None or not is_default
+    is_asked = not aim.asked or not is_default
     return Goal(state, floors, reached, is_asked, is_unmet and state != State.MET)
 
 
@@ -186,7 +188,7 @@ def rates_at(errors: tuple[float, float], prevalence: float) -> dict[str, float]
     return {name: float(rate[0]) for name, rate in rates.items()}
 
 
-def _judge_floors(rule: Floors, evidence: Evidence) -> list[Floor]:
+def _judge_floors(rule: Rule, evidence: Evidence) -> list[Floor]:
     """Return each floor with what is reached on these rows and what is shown of it."""
     reached = rates_at(evidence.rows.errors(), evidence.prevalence)
     # A budget beside floors is counted, and takes no part of the risk.
@@ -292,7 +294,5 @@ def _compare_with_own(
 
 def keeps_floors(aim: Aim, errors: tuple[float, float]) -> bool:
     """Return whether both error rates keep every floor of an aim."""
-    if aim.floors is None:
-        return True
     rates = rates_at(errors, aim.prevalence)
-    return all(keeps(name, limit, rates[name]) for name, limit in aim.floors.asked.items())
+    return all(keeps(name, limit, rates[name]) for name, limit in aim.asked.items())

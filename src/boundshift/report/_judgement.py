@@ -178,7 +178,7 @@ def _decide_without_model(aim: Aim, evidence: Evidence) -> Baseline | None:
         if everyone < nobody:
             return Baseline(Policy.EVERYONE, 1.0, everyone)
         return Baseline(Policy.NOBODY, 0.0, nobody)
-    asked = {} if aim.floors is None else dict(aim.floors.asked)
+    asked = dict(aim.asked)
     if "flagged" in asked:  # as many as the model flags
         asked["flagged"] = max(asked["flagged"], rates_at(rows.errors(), aim.prevalence)["flagged"])
     ends = [share for limit in asked.values() for share in (limit, 1 - limit)]

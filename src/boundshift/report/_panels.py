@@ -237,5 +237,5 @@ def find_lead(decided: Mapping[str, BoolArray], evidence: Evidence) -> Lead:
         more_flagged=int(difference[~rows.is_positive].sum()),
         interval=interval,
         is_same=not difference.any(),
-        is_better_method=is_beyond and is_behind and aim.floors is None,
+        is_better_method=is_beyond and is_behind and not aim.asked,
     )

@@ -526,7 +526,7 @@ def _gain_text(usefulness: Usefulness, evidence: Evidence) -> str:
         name = "chance alone"
         if aim.is_capacity:
             name = "flagging as many at random"
-        elif aim.floors is not None:
+        elif aim.asked:
             name = "chance alone, with the goal kept,"
     return f"{start}; {name} would reach {without_model}."
 
@@ -789,7 +789,7 @@ def lead_text(lead: Lead | None, evidence: Evidence) -> str | None:
         return None
     aim = Aim(evidence)
     parts = ["Counted by row."] if evidence.is_clustered else []
-    if aim.floors is not None:
+    if aim.asked:
         reaches = "reaches" if lead.ours_keeps else "misses"
         parts.append(
             f"The new threshold {reaches} the goal on these rows; {lead.n_keeping} of "
@@ -820,7 +820,7 @@ def _compare_with_best(lead: Lead, aim: Aim, evidence: Evidence) -> list[str]:
         parts.append("Rows of one cluster are alike, so the difference may be chance.")
     elif lead.interval[0] <= 0 <= lead.interval[1]:
         parts.append(f"On the same cases the difference may be chance {_resampled(evidence)}.")
-    elif aim.floors is not None and place == "behind":
+    elif aim.asked and place == "behind":
         parts.append("But none of these guarantees the goal.")
     return parts
 

@@ -81,6 +81,11 @@ class Rule(Settings, ABC):
         return {}
 
     @property
+    def objective(self) -> Rule:
+        """What is made best among the thresholds that meet all floors; without any, the rule."""
+        return self
+
+    @property
     def symmetric(self) -> bool:
         """Whether the rule is symmetric in both classes, so that either may be positive."""
         return False
