@@ -17,7 +17,6 @@ import numpy as np
 from boundshift._app.cli import check_new
 from boundshift._app.columns import Column, Columns, Reason, Spelling, as_features
 from boundshift._app.fit import FittedTable
-from boundshift._app.importance import measure_title
 from boundshift._app.opening import AS_IT_IS, Reading
 from boundshift._app.tables import read_frame
 from boundshift._classifier import BoundShiftClassifier
@@ -219,7 +218,6 @@ def report_facts(
         top=f"{predict} --top {{top}}",
     )
     note = f"{facts['verdict']['note']} {' '.join(fitted.remarks)}".strip()
-    facts["importance_of"] = measure_title(fitted.boundary.rule)
     if suspicions:
         facts["diagnosis"] |= {
             "advice": Advice.CHECK,

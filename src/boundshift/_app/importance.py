@@ -10,7 +10,7 @@ from boundshift._app.cli import Show
 from boundshift._classifier import BoundShiftClassifier
 from boundshift._typing import BoolArray, FloatArray, IndexArray, IntArray
 from boundshift.report._goal import PER, goal_rule
-from boundshift.rules import Cost, Rule
+from boundshift.rules import Cost
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,12 +18,6 @@ if TYPE_CHECKING:
 _N_SHUFFLES = 5
 _N_DRAWS = 200
 _MOST_ROWS = 1000  # of a class
-
-
-def measure_title(rule: Rule) -> str:
-    """Return what the goal makes best, as it is called beside an importance."""
-    aimed = goal_rule(rule)
-    return f"cost of {PER:,} decisions" if isinstance(aimed, Cost) else aimed.title
 
 
 class Importance(NamedTuple):

@@ -129,8 +129,6 @@ def _print_prepared(prepared: PreparedTable) -> None:
 
 def _print_fitted(fitted: FittedTable, facts: Facts, written: list[Path]) -> None:
     """Print the methods and models compared, the columns that matter, and the verdict."""
-    from boundshift._app.importance import measure_title
-
     labels = fitted.boundary.labels
     head = ["G-mean", "F1", *(f"recall of {label}" for label in labels)]
     shown = ["g_mean", "f1", "recall_negative", "recall_positive"]
@@ -143,12 +141,12 @@ def _print_fitted(fitted: FittedTable, facts: Facts, written: list[Path]) -> Non
             f"The {fitted.name} was chosen: it has the smallest loss on the training rows. The "
             "other figures are of the test rows. Use --model to fix the model.\n"
         )
-    measured = measure_title(fitted.boundary.rule)
+    goal = facts["importance_of"]
     helpful = [item for item in fitted.importance.items() if item[1].low > 0]
     if helpful:
-        print_line(f"What matters most, by how much worse the {measured} is if it is shuffled:")
+        print_line(f"What matters most, by how much worse the {goal} is if it is shuffled:")
     else:
-        print_line(f"No column is shown to matter by itself, measured by the {measured}.")
+        print_line(f"No column is shown to matter by itself, measured by the {goal}.")
     for name, importance in helpful[:_MOST_IMPORTANT]:
         print_line(
             f"  {name}: {importance.mean:.3g} (95% interval {importance.low:.3g} to "
