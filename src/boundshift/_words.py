@@ -215,30 +215,41 @@ def class_rows(boundary: Any) -> list[tuple[str, tuple[Any, ...]]]:
 
 def summary_text(boundary: Any) -> str:
     """Return an account of a :class:`~boundshift.Boundary` in lines."""
+    score = "probability" if boundary.scale == "probability" else "score"
+    threshold = f"{boundary.threshold:.6g}"  # a plain minus, to be copied
+    lines = [decision(boundary, threshold, score), boundary.message, *_table_of(boundary)]
+    if all(boundary.n_samples):
+        lines.append(_rates_of(boundary))
+    rule = "the costs of the rows" if boundary.by_row else boundary.rule
+    lines.append(f"By {boundary.curve} and {rule}. {boundary.curve.claim.value}")
+    return "\n".join(lines)
+
+
+def _table_of(boundary: Any) -> list[str]:
+    """Return the lines of a table with a column for each class."""
     rows = [*class_rows(boundary), ("loss", (boundary.loss,))]
     if boundary.resolution:
         rows.append(("resolution", (boundary.resolution,)))
     head = "".join(f"{f'class {label}':>14}" for label in boundary.labels)
-    score = "probability" if boundary.scale == "probability" else "score"
-    cut = f"{boundary.threshold:.6g}"  # a plain minus, to be copied
-    lines = [decision(boundary, cut, score), boundary.message, f"{'':<18}{head}".rstrip()]
+    lines = [f"{'':<18}{head}".rstrip()]
     for name, values in rows:
         cells = [number(v, ".4g" if isinstance(v, float) else "").replace("−", "-") for v in values]
         lines.append(f"{name:<18}{''.join(f'{cell:>14}' for cell in cells)}")
+    return lines
+
+
+def _rates_of(boundary: Any) -> str:
+    """Return a line with the rates of the rows that decided, which have both classes."""
     negative, positive = boundary.n_samples
     false_alarms, missed = boundary.wrong
     found = positive - missed
     flagged = found + false_alarms
     precision = f"{found / flagged:.4g}" if flagged else "undefined"
-    if negative and positive:
-        f1 = 2 * found / (positive + flagged)
-        share = flagged / (negative + positive)
-        lines.append(
-            f"Rows that decided: recall {found / positive:.4g}, precision {precision}, "
-            f"F1 {f1:.4g}, flagged {share:.2%}"
-        )
-    rule = "the costs of the rows" if boundary.by_row else boundary.rule
-    return "\n".join([*lines, f"By {boundary.curve} and {rule}. {boundary.curve.claim.value}"])
+    f1 = 2 * found / (positive + flagged)
+    return (
+        f"Rows that decided: recall {found / positive:.4g}, precision {precision}, "
+        f"F1 {f1:.4g}, flagged {flagged / (negative + positive):.2%}"
+    )
 
 
 def boundary_html(boundary: Any) -> str:
