@@ -33,8 +33,9 @@ class Status(StrEnum):
     )
     REVERSED = (
         "REVERSED",
-        "The positive class has the lower scores, so `score > threshold` is wrong for most rows. "
-        "Negate the scores, or name the other label as the positive one.",
+        "The positive class has the lower scores on these rows: in most pairs of one row of each "
+        "class, the negative one scores higher. Negate the scores, or name the other "
+        "label as the positive one.",
     )
     INFEASIBLE = (
         "INFEASIBLE",

@@ -200,7 +200,7 @@ class Boundary(Record):
                 return (
                     f"{self.wrong[i]:.6g} of {self.n_samples[i]:.6g} rows of class "
                     f"{self.labels[i]!r} are on the wrong side of this threshold. Use another "
-                    "rule, or a model that separates the classes."
+                    "goal, or scores that rank the classes better."
                 )
         return ""
 
