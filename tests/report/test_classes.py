@@ -154,7 +154,7 @@ def test_a_goal_that_is_not_proved_says_how_many_rows_would_prove_it():
     floor = (1 - missed / n + shown) / 2  # seen, but not shown
     model.rule_ = ClassFloors(recall={"tb": floor})
     facts = model.report(X, y).facts
-    assert facts["goal"]["word"] == "Not proved"
+    assert facts["goal"]["word"] == "Not proved on these rows"
     found = finding(facts, "rows")
     assert found["level"] == "caution"
     assert found["title"] == "There are too few rows labelled tb to prove the goal"

@@ -276,7 +276,7 @@ def _floor_wish(item: Floor, names: Names) -> str:
         "recall": f"find at least {share} of {names.positives} (recall)",
         "specificity": f"leave at least {share} of {names.negatives} unflagged (specificity)",
         "precision": f"be right in at least {share} of the alarms (precision)",
-        "npv": f"be right in at least {share} of {names.cases} that are not flagged (npv)",
+        "npv": f"be right in at least {share} of {names.cases} that are not flagged (NPV)",
         "flagged": f"flag {capacity} of {names.cases} (capacity)",
     }[item.name]
 
@@ -299,7 +299,8 @@ def floor_word(item: Floor) -> str:
         if item.is_exceeded:
             return "Exceeded, which may be chance"
         return "Kept on these rows, not proved"
-    return {State.MISSED: "Missed", State.REACHED: "Not proved", State.MET: "Met"}[item.state]
+    reached = "Not proved on these rows"
+    return {State.MISSED: "Missed", State.REACHED: reached, State.MET: "Met"}[item.state]
 
 
 def _floor_place(item: Floor, evidence: Evidence) -> str:
@@ -569,7 +570,7 @@ def _goal_text(goal: Goal | None) -> str:
         return " It flags more than was asked for, which may be chance."
     return {
         State.MET: " The goal is met.",
-        State.REACHED: " The goal is reached on these rows, but not proved.",
+        State.REACHED: " The goal is reached on these rows, which do not prove it.",
         State.BETTER: f" By the goal it does better than {_OWN}.",
         State.UNSURE: f" By the goal it is not shown to differ from {_OWN}.",
     }.get(goal.state, "")
