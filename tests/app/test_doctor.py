@@ -10,6 +10,7 @@ from boundshift import Floors, find_boundary, rows_needed
 from boundshift._app.examine import examine_scores
 from boundshift._app.importance import measure_importance
 from boundshift._scores import ScoreSample
+from boundshift._status import Status
 from boundshift.datasets._bundled import load_table
 
 
@@ -56,6 +57,18 @@ def test_scores_are_examined_by_the_guarantees_of_the_library(run, scores, rows)
             assert each["rows"] + each["missing"] >= rows_needed(1 - each["floor"])
     assert {each["is_possible"] for each in found["prospects"]} == {True, False}
     assert "38 labelled" not in run(*asked).stdout
+
+
+@pytest.mark.parametrize("ranking", ["reversed", "chance"])
+@pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")
+def test_scores_that_rank_wrongly_or_by_chance_stand_in_the_way(run, tmp_path, ranking):
+    risk = {"reversed": [2, 3, 0, 1], "chance": [0, 1, 0, 1]}[ranking]
+    frame = pd.DataFrame({"ill": [0, 0, 1, 1] * 50, "risk": risk * 50})
+    frame.to_csv(tmp_path / "s.csv", index=False)
+    asked = ("doctor", "s.csv", "--target", "ill", "--score", "risk")
+    assert json.loads(run(*asked, "--json", code=3).stdout)["ranking"] == ranking
+    shown = " ".join(run(*asked, code=3).stdout.split())
+    assert Status[ranking.upper()].message in shown
 
 
 @pytest.mark.filterwarnings("ignore::boundshift.BoundaryWarning")

@@ -41,6 +41,8 @@ SCHEMA: dict[str, dict[str, str]] = {
         "labels": "the negative and the positive label",
         "n_samples": "rows of each class",
         "auc": "area under the ROC curve",
+        "ranking": "separates, chance or reversed: whether the positive class has the higher "
+        "scores",
         "prospects": "list of rate, floor, is_possible, rows, missing, of_class and remark",
         "doubt": "why nothing can be guaranteed by rows; empty if it can",
     },

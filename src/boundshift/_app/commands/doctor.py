@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from boundshift._app.examine import Prospect
     from boundshift._app.opening import Reading
     from boundshift._app.prepare import PreparedTable
-    from boundshift._app.scores import ScoreTable
 
 
 @command(
@@ -94,10 +93,10 @@ def _report_table(
         )
         exit_unless(not prepared.suspects)
         return
-    negative, positive = prepared.n_samples
     print_line(
-        f"{shape[0]:,} rows and {shape[1]} columns; {positive:,} rows with {prepared.target} = "
-        f"{prepared.labels[1]}, {negative:,} with {prepared.labels[0]}."
+        f"{shape[0]:,} rows and {shape[1]} columns; {prepared.n_samples[1]:,} rows with "
+        f"{prepared.target} = {prepared.labels[1]}, {prepared.n_samples[0]:,} with "
+        f"{prepared.labels[0]}."
     )
     print_notes([*prepared.notes, *prepared.remarks])
     print_table(["column", "read as", "why"], prepared.columns.described())
@@ -127,46 +126,47 @@ def _examine_scores(
     from boundshift._app.examine import examine_scores
     from boundshift._app.scores import ScoreTable
     from boundshift._app.tables import positive_note
-    from boundshift._ranking import area_under_curve
+    from boundshift._ranking import Ranking, area_under_curve, find_ranking
+    from boundshift._status import Status
 
     table = ScoreTable([file], score, label, positive=positive, cluster=cluster, reading=reading)
     sample = table.rows.sample(table.labels)
     prospects = examine_scores(sample, confidence, label)
     area = area_under_curve(sample)
-    doubt = table.doubt or _doubt_of_clusters(table)
+    ranking = find_ranking(sample)
+    doubt = table.doubt
+    if table.id_columns:
+        doubt = (
+            f"rows of one '{cluster}' may be alike; `boundshift threshold --recall-floor` with "
+            "--cluster guarantees a floor as an average over ids"
+        )
+    is_free = ranking is Ranking.SEPARATES and not doubt
     if as_json:
         print_json(
             {
                 "n_samples": sample.n_samples,
                 "labels": [str(name) for name in table.labels],
                 "auc": area,
+                "ranking": ranking,
                 "prospects": [asdict(prospect) for prospect in prospects],
                 "doubt": doubt,
             }
         )
-        exit_unless(not doubt)
+        exit_unless(is_free)
         return
     print_notes(positive_note(positive, table.labels, sample.n_samples))
-    negative, n_positive = sample.n_samples
     print_line(
-        f"{n_positive:,} rows with {label} = {table.labels[1]}, {negative:,} with "
-        f"{table.labels[0]}. '{score}' ranks {100 * area:.1f} of 100 pairs of them correctly."
+        f"{sample.n_samples[1]:,} rows with {label} = {table.labels[1]}, {sample.n_samples[0]:,} "
+        f"with {table.labels[0]}. '{score}' ranks {100 * area:.1f} of 100 pairs of them correctly."
     )
+    if ranking is not Ranking.SEPARATES:
+        print_line(Status[ranking.name].message, "red")
     if doubt:
         print_line(f"Nothing can be guaranteed by rows: {doubt}.", "red")
     independent = "If rows were independent: guarantees" if doubt else "Guarantees"
     print_line(f"{independent} of a threshold, each with {100 * confidence:g}% confidence:")
     _print_prospects(prospects, "rows")
-    exit_unless(not doubt)
-
-
-def _doubt_of_clusters(table: ScoreTable) -> str:
-    if not table.id_columns:
-        return ""
-    return (
-        f"rows of one '{table.cluster}' may be alike; `boundshift threshold --recall-floor` with "
-        "--cluster guarantees a floor as an average over ids"
-    )
+    exit_unless(is_free)
 
 
 def _print_prospects(prospects: list[Prospect], rows: str) -> None:
