@@ -301,15 +301,32 @@ def test_a_fitted_folder_scores_and_certifies_rows_itself(run, tmp_path):
     again = " ".join(run("certify", "fit", "train.csv").stdout.split())
     assert "Nominal: 280 of these 400 rows were used in fit" in again
 
-    run("monitor", "fit", "later.csv")
+    assert "A monitor is for later rows" not in run("monitor", "fit", "later.csv").output
     state = Monitor.from_json((tmp_path / "fit" / "monitor.json").read_text())
     assert list(zip(state.wrong, state.n_samples, strict=True)) == counts
 
+    (tmp_path / "fit" / "monitor.json").unlink()
+    assert "Some rows of 'train.csv' trained" in run("monitor", "fit", "train.csv").output
     (tmp_path / "fit" / "monitor.json").unlink()
     place = tmp_path / "fit" / "certificate.json"
     place.write_text(json.dumps(json.loads(place.read_text()) | {"threshold": 0.123}))
     refused = " ".join(run("monitor", "fit", "later.csv", code=1).output.split())
     assert "must have the threshold and the labels of model.skops" in refused
+
+
+def test_rows_that_chose_the_threshold_are_named(run, scores, score_lines, tmp_path):
+    found = run("threshold", scores, *COLUMNS, "--positive", "yes", "--json")
+    (tmp_path / "t.json").write_text(found.stdout)
+    rng = np.random.default_rng(1)
+    later = [
+        f"{rng.normal() + 2.5 * ill},{('no', 'yes')[ill]}" for ill in (0, 1) for _ in range(99)
+    ]
+    (tmp_path / "later.csv").write_text("\n".join(["risk,ill", *later]))
+    (tmp_path / "all.csv").write_text("\n".join([*score_lines, *later]))
+    notes = json.loads(run("monitor", "t.json", "later.csv", *COLUMNS, "--json").stdout)["notes"]
+    assert notes == []
+    notes = json.loads(run("monitor", "t.json", "all.csv", *COLUMNS, "--json").stdout)["notes"]
+    assert "Some rows of 'all.csv' trained the model or chose the threshold." in notes[0]
 
 
 def test_a_line_a_month_in_the_order_of_dates(count, tmp_path):

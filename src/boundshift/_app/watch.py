@@ -111,7 +111,7 @@ def watch_table(
         digest = hashlib.sha256(Path(source).read_bytes()).hexdigest()
     with lock_file(state, on_wait):
         monitor, ledger = _read_state(state, decider, roles)
-        if digest is not None and digest in ledger.files:
+        if digest in ledger.files:
             note = f"'{source}' has been counted before and is not counted again."
             return Watched(monitor, state, [note], ledger.months)
         notes += _count_new_rows(monitor, ledger, table, roles, str(source), state)
@@ -174,6 +174,13 @@ def _read_table(
         ids={name: frame[name] for name in others if name in frame and name not in keep},
         is_sorted=is_sorted,
     )
+    boundary = decider.boundary
+    if boundary and boundary._find_origin(table.scores, table.y == decider.labels[1]):
+        notes.append(
+            f"Some rows of '{source}' trained the model or chose the threshold. A monitor is for "
+            "later rows, and earlier ones can hide a rise of the error rates. Leave them out; if "
+            "they are counted, move the state away and begin anew."
+        )
     return table, notes
 
 
@@ -359,20 +366,16 @@ def print_watched(watched: Watched, *, as_json: bool = False) -> None:
     certificate = monitor.certificate
     if watched.months:
         _print_months(watched.months, certificate)
-    is_of_clusters = certificate.n_clusters is not None
     head = ["", "rows", "wrong", "observed", "95% interval", "guaranteed at most", "evidence"]
-    if is_of_clusters:
-        head.remove("95% interval")
     rows = []
     for each in _class_facts(monitor):
-        cells: list[object] = [f"class {each['label']}", each["n_samples"], each["wrong"]]
+        cells = [f"class {each['label']}", each["n_samples"], each["wrong"]]
         cells.append("–" if each["error"] is None else percent(each["error"]))
-        if not is_of_clusters:
-            interval = each["error_interval"]
-            cells.append("–" if interval is None else " to ".join(map(percent, interval)))
+        # There is no interval of clusters.
+        cells.append(" to ".join(map(percent, each["error_interval"] or ())) or "–")
         rows.append([*cells, at_most(each["error_bound"]), each["e_value"]])
     print_table(head, rows)
-    if is_of_clusters:
+    if certificate.n_clusters is not None:
         print_line(
             "Observed and guaranteed rates are averages over clusters, each counting once; rows "
             "and wrong ones are counted singly."
@@ -393,18 +396,8 @@ def _print_months(months: dict[str, MonthCounts], certificate: Certificate) -> N
     negative, positive = certificate.labels
     lines = []
     for month, counts in sorted(months.items()):
-        n_negative, n_positive = counts.n_samples
-        flagged, missed = counts.wrong
-        evidence_negative, evidence_positive = counts.e_values
-        lines.append(
-            (
-                month,
-                f"{missed} of {n_positive}",
-                f"{flagged} of {n_negative}",
-                evidence_positive,
-                evidence_negative,
-            )
-        )
+        flagged, missed = map("{} of {}".format, counts.wrong, counts.n_samples)
+        lines.append((month, missed, flagged, *reversed(counts.e_values)))
     head = ["month", f"class {positive} missed", f"class {negative} flagged"]
     print_table([*head, f"evidence, {positive}", f"evidence, {negative}"], lines)
 
