@@ -182,8 +182,11 @@ def test_a_floor_of_patients_is_guaranteed_without_python(rows):
     stored = json.loads(call(*asked, "--recall-floor", "0.6", "--json", code=0).stdout)
     assert (stored["threshold"], stored["is_met"]) == (expected.threshold, True)
     assert stored["certificate"]["status"] == "nominal"
+    shown = call(*asked, "--recall-floor", "0.6").stdout
+    assert "their share, averaged over ids" in shown
     answer = call(*asked, code=3).stdout
     assert "certify it on rows of other ids" in answer
+    assert "averaged over ids" not in answer
 
 
 def test_a_folder_certified_and_watched_by_patients(rows, tmp_path):

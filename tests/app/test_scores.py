@@ -157,6 +157,16 @@ def test_a_rule_for_one_class_warns_of_scores_that_point_to_the_other(run, score
     assert result.exit_code == 3
 
 
+def test_the_remedies_of_one_threshold_do_not_contradict_each_other(run, tmp_path):
+    (tmp_path / "s.csv").write_text("risk,ill\n" + "3,well\n4,well\n1,sick\n3.5,sick\n" * 25)
+    asked = ("threshold", "s.csv", *COLUMNS, "--rule", "f1")
+    shown = run(*asked, "--positive", "sick", code=3).stdout
+    assert "Negate the scores" in shown
+    assert "rows of class 'well' are on the wrong side" in shown
+    assert "a model that separates the classes" not in shown
+    assert "`score > threshold` is wrong for most rows" not in shown
+
+
 def test_every_format_gives_the_same_boundary_also_down_a_pipe(threshold, tmp_path, rows):
     labels, scores = rows
     table = pa.table({"note": ["ä;,\t"] * len(labels), "risk": scores, "ill": labels})
@@ -282,6 +292,17 @@ def test_costs_by_row_decide_as_in_the_library(threshold, beside, rows):
     found = threshold(path, "--cost-column", "amount")
     expected = find_boundary(*rows, pos_label="yes", row_cost=columns["amount"])
     assert found["threshold"] == pytest.approx(expected.threshold)
+    found = threshold(path, "--cost-column", "amount", "--own", "1.5")
+    is_ill = rows[0] == "yes"
+    for rates in found["rates"]:
+        is_wrong = (rows[1] > rates["threshold"]) != is_ill
+        cost = columns["amount"][is_wrong].sum() / len(is_ill)
+        assert rates["cost_per_1000"] == pytest.approx(1000 * cost)
+
+
+def test_a_goal_is_said_in_the_usual_words(run, scores):
+    shown = run("threshold", scores, *COLUMNS, "--npv-floor", "0.9", "--positive", "yes").stdout
+    assert "Goal: an NPV of at least 90%." in shown
 
 
 def test_the_zone_is_that_of_the_library(run, threshold, tmp_path, rows):

@@ -176,8 +176,16 @@ def check_new(path: Path, force: bool) -> None:
             ) from error
 
 
-def check_output(path: Path, force: bool, *inputs: Path | None) -> None:
-    """Raise if a file may not be written: it is there, is read here, or is a link."""
+def check_output(path: Path, force: bool, *inputs: Path | None, as_json: bool = False) -> None:
+    """Raise if a file may not be written: it is there, is read here, or is a link.
+
+    JSON goes to standard output, so that the file must go elsewhere.
+    """
+    if as_json and str(path) == "-":
+        raise InvalidInputError(
+            "--json must go with --out, because both would go to standard output. Add --out "
+            "table.csv."
+        )
     check_new(path, force)
     for source in inputs:
         if source is not None and _is_same_file(path, source):
@@ -254,6 +262,17 @@ def is_goal_met(facts: Mapping[str, Any], *, is_guaranteed: bool) -> bool:
     if goal is None or (goal["state"] == "reached" and is_guaranteed):
         return True
     return goal["state"] not in ("missed", "reached", "worse")
+
+
+def verdict_fields(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the goal and the verdict of a report for `print_json`."""
+    goal = facts["goal"]
+    return {
+        "goal": goal and goal["sentence"],
+        "goal_state": goal and goal["state"],
+        "verdict": " ".join(facts["verdict"]["sentences"]),
+        "advice": facts["diagnosis"]["next"],
+    }
 
 
 def print_sentences(facts: Mapping[str, Any]) -> None:

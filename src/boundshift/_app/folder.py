@@ -275,8 +275,11 @@ def predict_table(
                 f"'{stored}' must have the threshold of model.skops, {boundary.threshold!r}, got "
                 f"{edited!r}. Use --threshold to decide by another, or run the fit again."
             )
-    beside = [name for name, why in columns.left_out.items() if why is not Reason.NESTED]
-    beside = [name for name in beside if name not in (*keep, *_OURS)]
+    beside = [
+        name
+        for name, why in columns.left_out.items()
+        if why is not Reason.NESTED and name not in (*keep, *_OURS)
+    ]
     frame = read_frame(source, list(dict.fromkeys([*keep, *columns.features])), beside, reading)
     if top is not None and top > len(frame):
         raise InvalidInputError(

@@ -248,12 +248,13 @@ class ScoreTable:
             pos_label=True,
             cluster=clusters,
         )
-        reason = (
-            "The threshold was chosen on these rows; only the floors are guaranteed, as averages "
-            f"over '{self.cluster}'"
+        return boundary, replace(
+            certificate,
+            labels=self.labels,
+            status=CertificateStatus.NOMINAL,
+            reason="The threshold was chosen on these rows; only the floors are guaranteed, as "
+            f"averages over '{self.cluster}'",
         )
-        status = CertificateStatus.NOMINAL
-        return boundary, replace(certificate, labels=self.labels, status=status, reason=reason)
 
     def _decide_in_passes(
         self, curve: str | ErrorCurve | None, rule: str | Rule | None
@@ -291,7 +292,7 @@ class ScoreTable:
 
         The model's own threshold is 0.5 if all scores lie from 0 to 1, and else not known.
         """
-        rates = [_rates_at(boundary.threshold, boundary.wrong, boundary)]
+        rates = [self._rates_at(boundary.threshold, boundary.wrong, boundary)]
         if self._is_large():
             if own is not None:
                 raise InvalidInputError(
@@ -303,8 +304,32 @@ class ScoreTable:
         own = assume_own_threshold(sample) if own is None else own
         if own is not None:
             flagged, missed = sample.count_wrong(np.asarray(own))
-            rates.append(_rates_at(own, (int(flagged), int(missed)), boundary))
+            rates.append(self._rates_at(own, (int(flagged), int(missed)), boundary))
         return rates
+
+    def _rates_at(self, threshold: float, wrong: tuple[int, int], boundary: Boundary) -> Rates:
+        """Return the rates of a threshold by its counts of wrong rows."""
+        negative, positive = boundary.n_samples
+        flagged_wrongly, missed = wrong
+        found = positive - missed
+        flagged = found + flagged_wrongly
+        n = negative + positive
+        rule = boundary.rule
+        cost = None
+        if self.cost is not None:
+            is_wrong = (self.rows.scores > threshold) != self.rows.is_positive
+            cost = 1000 * float(np.mean(self.rows.beside[self.cost] * is_wrong))
+        elif isinstance(rule, Cost):
+            share = positive / n if rule.prevalence is None else rule.prevalence
+            errors = np.asarray(flagged_wrongly / negative), np.asarray(missed / positive)
+            cost = 1000 * float(rule.measure(*errors, share))
+        return Rates(
+            threshold=threshold,
+            recall=found / positive,
+            precision=found / flagged if flagged else None,
+            flagged_per_1000=1000 * flagged / n,
+            cost_per_1000=cost,
+        )
 
     def find_zone(self, errors: tuple[float, float], confidence: float) -> Zone:
         """Find the unsure zone, of clusters if a column has their ids."""
@@ -325,31 +350,10 @@ class Rates(NamedTuple):
     """What a threshold does on the rows that chose one; None if it is not defined."""
 
     threshold: float
-    recall: float | None
+    recall: float
     precision: float | None
     flagged_per_1000: float
     cost_per_1000: float | None
-
-
-def _rates_at(threshold: float, wrong: tuple[int, int], boundary: Boundary) -> Rates:
-    """Return the rates of a threshold by its counts of wrong rows."""
-    negative, positive = boundary.n_samples
-    flagged_wrongly, missed = wrong
-    found = positive - missed
-    flagged = found + flagged_wrongly
-    rule = boundary.rule
-    cost = None
-    if isinstance(rule, Cost) and not boundary.by_row and negative and positive:
-        share = positive / (negative + positive) if rule.prevalence is None else rule.prevalence
-        errors = np.asarray(flagged_wrongly / negative), np.asarray(missed / positive)
-        cost = 1000 * float(rule.measure(*errors, share))
-    return Rates(
-        threshold=threshold,
-        recall=found / positive if positive else None,
-        precision=found / flagged if flagged else None,
-        flagged_per_1000=1000 * flagged / (negative + positive),
-        cost_per_1000=cost,
-    )
 
 
 def keeps_floors(boundary: Boundary, certificate: Certificate) -> bool:
@@ -373,7 +377,8 @@ def describe_goal(boundary: Boundary) -> str:
         return f"Goal: the {direction} {rule.title}."
     wishes = []
     for name, share in rule.asked.items():
-        what = "at most {} flagged" if name == "flagged" else f"a {name} of at least {{}}"
+        title = "an NPV" if name == "npv" else f"a {name}"
+        what = "at most {} flagged" if name == "flagged" else f"{title} of at least {{}}"
         wishes.append(what.format(f"{100 * share:.4g}%"))
     state = "missed" if boundary.status == Status.UNMET else "reached on these rows"
     return f"Goal: {' and '.join(wishes)}. It is {'guaranteed' if boundary.guaranteed else state}."
@@ -473,8 +478,9 @@ def resampled_interval(
     if sum(sample.n_samples) > _MOST_ROWS:
         return None
     rows = np.repeat([False, True], sample.n_samples), sample.to_rows()[1]
-    how: dict[str, Any] = {"n_resamples": _RESAMPLES, "random_state": 0, "scale": scale}
-    return threshold_interval(*rows, curve=curve, rule=rule, **how)
+    return threshold_interval(
+        *rows, curve=curve, rule=rule, n_resamples=_RESAMPLES, random_state=0, scale=scale
+    )
 
 
 def doubt_repeats(name: str, column: Any, least: float = SHARED) -> str:

@@ -49,8 +49,8 @@ def certify(
         if n == 0:
             print_line(f"There are no rows of class {found.labels[place]}.")
             continue
-        said = f"Of {n:,} rows of class {found.labels[place]} the model {verb} {k:,}"
-        said = f"{said} ({percent(k / n)})"
+        label = found.labels[place]
+        said = f"Of {n:,} rows of class {label} the model {verb} {k:,} ({percent(k / n)})"
         if found.n_clusters is not None:
             share = percent(found.errors[place])
             ids = found.n_clusters[place]

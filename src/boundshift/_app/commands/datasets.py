@@ -14,7 +14,6 @@ from boundshift._app.cli import (
     print_table,
     running,
 )
-from boundshift.exceptions import InvalidInputError
 
 
 @command(
@@ -40,13 +39,8 @@ def datasets(
                 return
             print_table(["name", "rows", "columns", "classes", "rarest class", "imbalance"], rows)
             return
-        if as_json and str(out) == "-":
-            raise InvalidInputError(
-                "--json must go with --out, because both would go to standard output. Add --out "
-                f"{name}.csv."
-            )
         check_writable(out)
-        check_output(out, force)
+        check_output(out, force, as_json=as_json)
         frame = load_table(name)
         write_frame(frame, out, new=not force)
         sizes = {str(label): int(n) for label, n in frame["target"].value_counts().items()}
@@ -54,6 +48,10 @@ def datasets(
         print_json({"file": str(out), "rows": len(frame), "classes": sizes})
     elif str(out) != "-":
         classes = ", ".join(f"{n} {label}" for label, n in sizes.items())
-        said = f"Wrote {len(frame)} rows and {frame.shape[1]} columns to {out}; the column target"
-        what = f"boundshift fit {shlex.quote(str(out))} --target target"
-        print_notes([f"{said} says the class ({classes}). Next: {what}"])
+        print_notes(
+            [
+                f"Wrote {len(frame)} rows and {frame.shape[1]} columns to {out}; the column target "
+                f"says the class ({classes}). Next: boundshift fit {shlex.quote(str(out))} "
+                "--target target"
+            ]
+        )

@@ -17,6 +17,7 @@ from boundshift._app.cli import (
     print_sentences,
     print_table,
     running,
+    verdict_fields,
 )
 from boundshift._app.options import read_zone_errors
 
@@ -169,10 +170,7 @@ def _as_json(fitted: FittedTable, facts: Facts, written: list[Path]) -> dict[str
         "model": fitted.name,
         "models": fitted.models,
         "threshold": fitted.boundary.threshold,
-        "goal": None if facts["goal"] is None else facts["goal"]["sentence"],
-        "goal_state": None if facts["goal"] is None else facts["goal"]["state"],
-        "verdict": " ".join(facts["verdict"]["sentences"]),
-        "advice": facts["diagnosis"]["next"],
+        **verdict_fields(facts),
         "certificate": fitted.certificate.to_dict(),
         "comparison": fitted.comparison,
         "columns": [column._asdict() for column in fitted.columns.described()],

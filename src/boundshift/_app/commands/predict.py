@@ -13,7 +13,6 @@ from boundshift._app.cli import (
     print_notes,
     running,
 )
-from boundshift.exceptions import InvalidInputError
 
 
 @command(
@@ -44,12 +43,7 @@ def predict(
         from boundshift._guarantees.zone import Zone
 
         check_writable(out)
-        check_output(out, force, file, zone)
-        if as_json and str(out) == "-":
-            raise InvalidInputError(
-                "--json must go with --out, because both would go to standard output. Add --out "
-                "predictions.csv."
-            )
+        check_output(out, force, file, zone, as_json=as_json)
         limits = None if zone is None else Zone.from_json(read_bytes(zone))
         found, notes = predict_table(
             folder,

@@ -18,6 +18,7 @@ from boundshift._app.cli import (
     print_notes,
     print_sentences,
     running,
+    verdict_fields,
 )
 from boundshift.exceptions import InvalidInputError
 
@@ -120,15 +121,11 @@ def _check_test(test: Path | None, test_share: float | None, *, has_ids: bool) -
 
 def _as_json(facts: Mapping[str, Any], out: Path) -> dict[str, object]:
     """Return what `SCHEMA` lists of a report."""
-    goal = facts["goal"]
     return {
         "file": str(out),
         "labels": facts["labels"],
         "n_samples": facts["n"],
         "threshold": facts["boundary"]["threshold"],
-        "goal": goal and goal["sentence"],
-        "goal_state": goal and goal["state"],
-        "verdict": " ".join(facts["verdict"]["sentences"]),
-        "advice": facts["diagnosis"]["next"],
+        **verdict_fields(facts),
         "certificate": facts["certificate"],
     }

@@ -87,19 +87,21 @@ def threshold(
     is_shown = certificate.certified or boundary.guaranteed is True
     is_met = boundary.status in _MET and not boundary.remarks and is_shown
     if as_json:
-        more = {
-            "certificate": certificate.to_dict(),
-            "rates": [each._asdict() for each in rates],
-            "is_met": is_met,
-        }
-        print_json(boundary.to_dict() | more)
+        print_json(
+            boundary.to_dict()
+            | {
+                "certificate": certificate.to_dict(),
+                "rates": [each._asdict() for each in rates],
+                "is_met": is_met,
+            }
+        )
         print_notes([] if is_met else [boundary.message])
     else:
         _print_threshold(boundary, certificate, rates, score)
     exit_unless(is_met)
 
 
-_MET = ("OPTIMAL", "RELAXED", "LOCAL")
+_MET = ("OPTIMAL", "RELAXED")
 """Statuses of an answer that needs no second look."""
 
 
@@ -155,20 +157,21 @@ def _print_threshold(
     )
     shown = {
         "threshold": [f"{each.threshold:.6g}" for each in rates],
-        "recall": ["–" if each.recall is None else percent(each.recall) for each in rates],
+        "recall": [percent(each.recall) for each in rates],
         "precision": ["–" if each.precision is None else percent(each.precision) for each in rates],
         "flagged of 1,000": [f"{each.flagged_per_1000:.4g}" for each in rates],
     }
     if rates[0].cost_per_1000 is not None:
         shown["cost of 1,000"] = [f"{each.cost_per_1000:.4g}" for each in rates]
     heads = ["this threshold", "the model's own"][: len(rates)]
+    share = "their share" if certificate.n_clusters is None else "their share, averaged over ids"
     print_table(["on these rows", *heads], [(name, *cells) for name, cells in shown.items()])
     print_table(
         ["", *(f"class {name}" for name in boundary.labels)],
         [
             ("rows", *boundary.n_samples),
             ("on the wrong side here", *boundary.wrong),
-            ("their share", *map(percent, certificate.errors)),
+            (share, *map(percent, certificate.errors)),
             (f"claimed by {boundary.curve.name}", *map(error_text, boundary.errors)),
             (
                 f"at most, at {certificate.confidence:g} ({certificate.status})",
