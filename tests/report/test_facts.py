@@ -314,6 +314,17 @@ def test_a_limit_that_is_missing_or_shared_is_said(scored, said):
     assert said in zone["sentence"]
 
 
+def test_a_limit_below_every_probability_is_not_a_number_to_read():
+    y = np.repeat([0, 1], [400, 120])
+    s = np.concatenate([np.linspace(0, 0.9, 400), np.tile([0.0, 0.5, 0.7, 0.9], 30)])
+    zone = find_zone(y, s, errors=(0.1, 0.1))
+    assert -1e-9 < zone.low < 0
+    told = collect_facts(y, s, **NAMES, zone=zone)["zone"]
+    assert "have the lowest score" in told["sentence"]
+    assert "e−" not in told["sentence"] + told["guarantee"]
+    assert "at most 10" in told["guarantee"]
+
+
 # --- A classifier, and input that is refused ------------------------------------------------------
 
 

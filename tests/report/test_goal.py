@@ -103,6 +103,20 @@ def test_the_headline_does_not_contradict_that_no_boundary_meets_the_floors():
     assert "On the rows that chose the threshold: no threshold meets" in goal["sentence"]
 
 
+def test_a_floor_that_is_guaranteed_is_not_called_unproved():
+    found = find_boundary(*rows(), rule=Floors(recall=0.8))
+    assert found.guaranteed
+    few_rows = rows(200, 12, seed=1)
+    known = collect_facts(*few_rows, boundary=found, chosen_here=False)
+    goal = known["goal"]
+    assert goal["state"] == "reached"
+    assert goal["floors"][0]["shown"] < 0.8
+    assert goal["word"] == "Guaranteed when the threshold was chosen"
+    assert "These rows alone show at least" in goal["sentence"]
+    sentences = (known["diagnosis"]["next"], goal["sentence"])
+    assert not any("not proved" in sentence.lower() for sentence in sentences)
+
+
 def test_several_floors_share_the_risk():
     known = report_on(Floors(recall=0.8, precision=0.3), prevalence=0.1)
     flagged, missed = wrong(known)

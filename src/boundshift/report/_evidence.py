@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
@@ -32,7 +33,7 @@ from boundshift._validation import (
 )
 from boundshift._view import assume_own_threshold, read_sample, settle_boundary
 from boundshift._words import Names, Naming, name_classes
-from boundshift.exceptions import InvalidInputError
+from boundshift.exceptions import BoundaryWarning, InvalidInputError
 
 if TYPE_CHECKING:
     from boundshift._classifier import BoundShiftClassifier
@@ -348,8 +349,15 @@ def _claim_clusters(evidence: Evidence) -> Evidence:
         by_row=replace(evidence.by_row, status=CertificateStatus.NOMINAL, reason=_CLUSTERED),
         certificate=evidence.certify_clusters(threshold, confidence),
         joint_bounds=evidence.certify_clusters(threshold, confidence, joint=True).error_bounds,
-        own_certificate=None if own is None else evidence.certify_clusters(own, confidence),
+        own_certificate=None if own is None else _certify_own(evidence, own),
     )
+
+
+def _certify_own(evidence: Evidence, threshold: float) -> Certificate:
+    """Bound the errors of the model's own threshold, which may lie beyond all scores."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", BoundaryWarning)
+        return evidence.certify_clusters(threshold, evidence.confidence)
 
 
 def _read_own_threshold(given: float | str | None, sample: ScoreSample) -> float | None:

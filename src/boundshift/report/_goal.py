@@ -115,6 +115,7 @@ class Floor:
     shown: float | None
     state: State
     is_guaranteed: bool = False  # by the choice itself, and not shown by these rows alone
+    is_guaranteed_before: bool = False  # by the rows that chose the threshold, not by test rows
     budget: Budget | None = None  # of a cap that can be counted
 
     @property
@@ -209,6 +210,8 @@ def _judge_floors(rule: Rule, evidence: Evidence) -> list[Floor]:
             floor = _count_budget(floor, evidence)
         if name in guaranteed and _is_guaranteed(evidence) and floor.state != State.MET:
             floor = replace(floor, is_guaranteed=True, state=State.MET)
+        is_before = name in guaranteed and evidence.boundary.guaranteed is True
+        floor = replace(floor, is_guaranteed_before=is_before and floor.state == State.REACHED)
         floors.append(floor)
     return floors
 
