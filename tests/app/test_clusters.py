@@ -93,7 +93,7 @@ def test_what_may_name_people_keeps_its_rows_together(rows, title):
     assert found.columns.left_out == reasons.get(title, {})
     assert found.prepared.cluster == title
     assert found.certificate.n_clusters is not None
-    assert says(found, "may name people or cases") == (title != "PatientID")
+    assert says(found, "as IDs of people or things do") == (title != "PatientID")
     alone = fit_table(frame, "ill", cluster="none")
     assert alone.certificate.n_clusters is None
     assert says(alone, f"Rows of one '{title}' are taken as independent")
@@ -202,7 +202,7 @@ def test_a_folder_certified_and_watched_by_patients(rows, tmp_path):
     alone = json.loads(call("certify", folder, later, "--cluster", "none", "--json").stdout)
     assert alone["n_clusters"] is None
     when = call("monitor", folder, later, "--when", "PatientID", code=1)
-    assert "--when must go without clusters, got them by 'PatientID'" in when.output
+    assert "--when must go without clusters, but rows are counted by 'PatientID'" in when.output
     call("monitor", folder, later)
     state = Monitor.from_json((folder / "monitor.json").read_bytes())
     assert state.n_samples == expected.n_samples

@@ -51,6 +51,12 @@ DATES += [["2021-12-14T10:30:00Z"], ["14 Dec 2021"], ["Dec 14, 2021"], ["10:30"]
 NO_DATES = [["3.14"], ["1/2"], ["1.2.3.4"], ["12-34"], ["monday"]]
 
 
+def test_a_few_mistyped_cells_leave_a_column_of_dates():
+    times = [f"{hour}:{minute:02}" for hour in range(8, 16) for minute in range(0, 60, 7)]
+    assert holds_dates(pd.Series([*times, "9.12", " "]))
+    assert not holds_dates(pd.Series([*times[:20], "9.12", " "]))
+
+
 @pytest.mark.parametrize("texts", [*DATES, *NO_DATES], ids=str)
 def test_dates_are_dates(texts):
     assert holds_dates(pd.Series(texts)) == (texts in DATES)

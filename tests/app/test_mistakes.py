@@ -54,7 +54,7 @@ threshold scores.csv --capacity 1 | --capacity must be a part of all rows | '1' 
 threshold scores.csv --capacity 50 | --capacity must be a part of all rows | '50' | 50/400
 threshold scores.csv --capacity 400/50 | --capacity must be a part of all rows | '400/50'
 threshold scores.csv --confidence 1 | between 0 and 1 | 0.95
-threshold scores.csv --cost-column amount --rule f1 | --cost-column must go alone | rule
+threshold scores.csv --cost-column amount --rule f1 | --cost-column must go alone | goal
 threshold beside.csv --cost-column risk | different columns | 'risk'
 threshold beside.csv --cost-column site | site
 threshold beside.csv --cost-column tims | Did you mean 'times'?

@@ -337,7 +337,7 @@ def test_scores_of_any_number_type(tmp_path, kind):
 REFUSED = {
     "scores that are objects": ([{"a": 1}, {"a": 2}, {"a": 3}], [0, 1, 1], "must hold numbers"),
     "labels that are lists": ([1.0, 2.0, 3.0], [["a"], ["b"], ["a"]], "list"),
-    "numbers as labels": (np.arange(1500.0), np.arange(1500) / 3, "holds 1500"),
+    "numbers as labels": (np.arange(1500.0), np.arange(1500) / 3, "holds 1,500"),
 }
 
 

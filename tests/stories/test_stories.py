@@ -141,6 +141,6 @@ def test_three_models_compared(judge):
         "clinic.csv", "ill", "yes", "--model", "logistic,forest,boosting", name="models",
         features=["age", "marker", "sex"],
     )  # fmt: skip
-    assert re.search(r"The [a-z ]+ was chosen among 3 models on the training rows", told)
+    assert re.search(r"The model is the [a-z ]+, which has the least loss of 3 models", told)
     others = re.findall(r"(?:forest|boosting|regression) 0\.\d+ \S+ \S+ \S+ (0\.\d+)", said)
     assert len(others) == 3

@@ -250,18 +250,15 @@ def exit_unless(is_met: bool) -> None:
         raise typer.Exit(3)
 
 
-def is_goal_met(facts: Mapping[str, Any], *, is_guaranteed: bool) -> bool:
+def is_goal_met(facts: Mapping[str, Any]) -> bool:
     """Return whether the goal of a report is met, as far as it can be missed.
 
-    A floor that the test rows reach without proof is met if the rows that chose the threshold
-    guarantee it. If the advice is not to use the threshold, no goal is met.
+    If the advice is not to use the threshold, no goal is met.
     """
     if facts["diagnosis"]["level"] == "bad":
         return False
     goal = facts["goal"]
-    if goal is None or (goal["state"] == "reached" and is_guaranteed):
-        return True
-    return goal["state"] not in ("missed", "reached", "worse")
+    return goal is None or goal["state"] not in ("missed", "reached", "worse")
 
 
 def verdict_fields(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -68,6 +68,8 @@ SHARED = 0.05
 _NAMING_SHARE = 0.5
 _DOUBTFUL_SHARE = 0.1
 _FEW_ROWS = 20
+# A few mistyped cells leave a column one of dates.
+_DATES = 0.95
 _MOST_SEEN = 1000
 # What the cells of a column hold; a model learns a number, or else a category.
 _HELD = {"number": "numbers", "truth": "true or false", "word": "words"}
@@ -211,13 +213,15 @@ def _is_nested(value: object) -> bool:
 
 
 def holds_dates(given: pd.Series) -> bool:
-    """Return whether all values are dates or times, as objects or as text."""
+    """Return whether nearly all values are dates or times, as objects or as text."""
     dates = datetime.date | datetime.time | datetime.timedelta
-    return all(
-        isinstance(value, dates)
-        or (isinstance(value, str) and len(value) < 40 and bool(_DATE.fullmatch(value.strip())))
-        for value in given.unique().tolist()
+    is_date = given.drop_duplicates().map(
+        lambda value: (
+            isinstance(value, dates)
+            or (isinstance(value, str) and len(value) < 40 and bool(_DATE.fullmatch(value.strip())))
+        )
     )
+    return bool(is_date.mean() >= _DATES)
 
 
 @dataclass(frozen=True)

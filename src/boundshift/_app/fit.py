@@ -155,9 +155,8 @@ def train_table(
     judge = prepared.take(split.judge)
     if len(names) > 1:
         remarks.append(
-            f"The {names[0]} was chosen among {len(names)} models on the training rows, before "
-            f"the test rows were used. The others: {', '.join(names[1:])}. Use --model to fix the "
-            "model."
+            f"The model is the {names[0]}, which has the least loss of {len(names)} models on the "
+            f"training rows. The others: {', '.join(names[1:])}. Use --model to fix the model."
         )
     interval = None
     if prepared.ids is None:

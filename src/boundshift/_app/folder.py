@@ -223,8 +223,8 @@ def report_facts(
             "advice": Advice.CHECK,
             "answer": "Check these columns first",
             "level": "caution",
-            "next": f"Check these columns first: {', '.join(suspicions)}. If one is known only "
-            "after the outcome, fit again with --drop; if not, with --keep-suspects.",
+            "next": f"Check these columns first: {', '.join(suspicions)}. Fit again with --drop "
+            "for each that is known only after the outcome, or else with --keep-suspects.",
         }
     return facts | {"verdict": facts["verdict"] | {"note": note}}
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from boundshift._app.columns import Spelling, find_spelling, read_cells
 from boundshift._app.folder import Folder, read_folder
-from boundshift._app.tables import match_label, read_bytes, with_gaps
+from boundshift._app.tables import match_label, note_unlabelled, read_bytes, with_gaps
 from boundshift._guarantees.certificate import Certificate
 from boundshift._result.boundary import Boundary
 from boundshift._result.records import read_json
@@ -125,13 +125,7 @@ def _check_of_model(decider: Decider) -> None:
 def skip_unlabelled(frame: pd.DataFrame, label: str) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows that have a label, and a note on the others."""
     has_label = with_gaps(frame[label]).notna()
-    n = int((~has_label).sum())
-    if not n:
-        return frame, []
-    rows = "1 row" if n == 1 else f"{n:,} rows"
-    return frame[has_label], [
-        f"{rows} without a value of '{label}' {'is' if n == 1 else 'are'} left out."
-    ]
+    return frame[has_label], note_unlabelled(int((~has_label).sum()), label)
 
 
 def read_scores(cells: pd.Series, name: str, source: str) -> FloatArray:

@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from boundshift._app.columns import Columns, as_features, choose_columns, find_cluster
 from boundshift._app.leakage import Suspect, find_suspects
-from boundshift._app.tables import Labels, drop_labels, positive_note, read_target, with_gaps
+from boundshift._app.tables import (
+    Labels,
+    drop_labels,
+    note_unlabelled,
+    positive_note,
+    read_target,
+    with_gaps,
+)
 from boundshift._tables import check_names
 from boundshift._typing import IntArray
 from boundshift.exceptions import InvalidInputError
@@ -178,7 +185,7 @@ def _find_clusters(
         learned = f" The model learns from it, too. To prevent this, use --drop '{name}'."
     remarks.append(
         f"'{name}' repeats ({len(ids):,} rows of {n_ids:,})"
-        f"{'' if is_sure else ', and may name people or cases'}: rows of one stay together, and "
+        f"{'' if is_sure else ', as IDs of people or things do'}: rows of one stay together, and "
         f"bounds are averages over them. If rows are independent, use --cluster none.{learned}"
     )
     return _Clusters(every, remarks, name, ids)
@@ -209,16 +216,14 @@ def find_copies(X: pd.DataFrame, y: IntArray) -> tuple[IntArray, list[str]]:
     n = len(y) - len(first)
     if n == 0 or sizes[mixed].sum() > sizes[(sizes > 1) & ~mixed].sum():
         return np.arange(len(y)), []
-    rows = "1 row has" if n == 1 else f"{n:,} rows have"
     return first[group], [
-        f"{rows} the same features as an earlier row and stay on its side of the split. Remove "
-        "them if they are copies, because bounds would count one case several times."
+        f"Rows with the same features as an earlier row stay on its side of the split: {n:,}. "
+        "Remove them if they are copies, because bounds would count one case several times."
     ]
 
 
 def _describe_rows(unlabelled: int, target: str, sizes: tuple[int, int]) -> Iterator[str]:
     """Yield notes on rows without a label, and on a class with few rows."""
-    if unlabelled:
-        yield f"{unlabelled} rows without a value of '{target}' are left out."
+    yield from note_unlabelled(unlabelled, target)
     if min(sizes) < _FEW:
         yield f"The rarer class has only {min(sizes)} rows, so little can be certified about it."

@@ -20,9 +20,9 @@ from boundshift._app.opening import AS_IT_IS, Reading, open_table
 from boundshift._app.tables import (
     Labels,
     label_values,
+    note_unlabelled,
     order_classes,
     read_arrow,
-    warn_of_unlabelled,
 )
 from boundshift._boundary import decide, decide_by_cluster, decide_by_row
 from boundshift._guarantees.certificate import Certificate, CertificateStatus, Origin
@@ -136,7 +136,7 @@ class ScoreTable:
         if pa.types.is_floating(labels.type):
             labels = pc.if_else(pc.is_nan(labels), None, labels)
         if lacking := labels.null_count:
-            warn_of_unlabelled(lacking, self.label)
+            self._warn_of_unlabelled(lacking)
             table = table.filter(labels.is_valid())
             labels = labels.drop_null()
         if not len(labels):
@@ -283,9 +283,12 @@ class ScoreTable:
             self.files, roles, as_text=True, opener=opener, unlabelled=unlabelled
         )
         boundary = decide_source(source, curve, rule, order, "auto", self.progress)
-        if lacking := sum(unlabelled.values()):
-            warn_of_unlabelled(lacking, self.label)
+        self._warn_of_unlabelled(sum(unlabelled.values()))
         return replace(boundary, labels=self.labels)
+
+    def _warn_of_unlabelled(self, n: int) -> None:
+        for note in note_unlabelled(n, self.label):
+            warnings.warn(note, BoundaryWarning, stacklevel=3)
 
     def compare_rates(self, boundary: Boundary, own: float | None) -> list[Rates]:
         """Return the rates of a threshold, and of the model's own one if it is known.

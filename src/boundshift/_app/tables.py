@@ -216,10 +216,11 @@ def order_classes(
         most = [f"{label!r} ({n:,} rows)" for label, n in totals.most_common(_MOST_SHOWN)]
         more = ", …" if len(totals) > _MOST_SHOWN else ""
         raise InvalidInputError(
-            f"Two classes are needed, but column '{column}' holds {len(totals)}: "
-            f"{', '.join(most)}{more}. Use --positive LABEL for one class against all others, or "
-            "drop the rows of a label such as 'unknown' with `fit --ignore LABEL`. For one "
-            "decision among many classes use BoundShiftClassifier in Python."
+            f"Two classes are needed, but column '{column}' holds {len(totals):,}: "
+            f"{', '.join(most)}{more}. Name another column; of a few classes use --positive LABEL "
+            "for one against all others, or drop the rows of a label such as 'unknown' with `fit "
+            "--ignore LABEL`. For one decision among many classes use BoundShiftClassifier in "
+            "Python."
         )
     chosen = None if positive is None else match_label(positive, totals, column)
     low, high = order_labels(totals, chosen, counts=totals, symmetric=symmetric)
@@ -255,18 +256,15 @@ def positive_note(positive: str | None, labels: Labels, n_samples: tuple[int, in
     few = n_samples[1]
     rows = sum(n_samples)
     why = "the rarer one" if 2 * few < rows else "the greater of two equally frequent ones"
-    said = f"The positive class is {labels[1]!r}, {why} ({few} of {rows} rows)."
+    said = f"The positive class is {labels[1]!r}, {why} ({few:,} of {rows:,} rows)."
     return [f"{said} Use --positive to choose."]
 
 
-def warn_of_unlabelled(n: int, column: str) -> None:
-    """Note that rows without a label are skipped."""
+def note_unlabelled(n: int, column: str) -> list[str]:
+    """Return the note that rows without a label are left out."""
     rows = "1 row" if n == 1 else f"{n:,} rows"
-    warnings.warn(
-        f"{rows} without a value of '{column}' {'is' if n == 1 else 'are'} left out.",
-        BoundaryWarning,
-        stacklevel=3,
-    )
+    left_out = f"{rows} without a value of '{column}' {'is' if n == 1 else 'are'} left out."
+    return [left_out] if n else []
 
 
 def drop_labels(

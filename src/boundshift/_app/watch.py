@@ -135,8 +135,8 @@ def _choose_roles(
     cluster = None if cluster == "none" else cluster
     if when is not None and cluster is not None:
         raise InvalidInputError(
-            f"--when must go without clusters, got them by '{cluster}': all rows of an id count in "
-            "one step, whatever their dates. Leave out --when, and count a month's file at a time."
+            f"--when must go without clusters, but rows are counted by '{cluster}', all of an id "
+            "at once, whatever their dates. Leave out --when, and count a month's file at a time."
         )
     return Roles(label, score, when, cluster)
 
@@ -155,8 +155,8 @@ def _read_table(
         others = [name for name in others if rank_id(name, sys.maxsize)]
         others = [name for name in others if name not in (roles.score, *keep)]
         frame = read_frame(source, [roles.score, *keep], others, reading)
-    frame, skipped = skip_unlabelled(frame, roles.label)
-    notes = notes + skipped
+    frame, unlabelled = skip_unlabelled(frame, roles.label)
+    notes = notes + unlabelled
     score = roles.score or "score"
     dates = None
     is_sorted = True
@@ -308,11 +308,11 @@ def _describe_repeated(
         f"not counted again; {n_new:,} {'is' if n_new == 1 else 'are'} new."
     ]
     if n_changed:
-        what = "other rows" if ledger.is_of_clusters else "another score or label"
+        what = "more or other rows" if ledger.is_of_clusters else "another score or label"
         verb = "has" if n_changed == 1 else "have"
         notes.append(
             f"{n_changed:,} of these {n_repeated:,} {verb} {what} than when counted. The earlier "
-            f"ones stay counted. To count the corrected ones, move '{state}' away and count all "
+            f"ones stay counted. To count what they have now, move '{state}' away and count all "
             "rows anew."
         )
     return notes

@@ -316,9 +316,8 @@ def _doubt_copies(deciding: DecidingRows) -> list[str]:
     if deciding.cluster is not None:
         counted = "groups that share a copy count as one"
     return [
-        f"{n:,} row{'s are copies' if n > 1 else ' is a copy'} of others. Copies are held out "
-        f"together, and {counted}. Remove copies, and resample inside a pipeline only, so that "
-        "the rows that decide are not resampled."
+        f"Copies of rows are held out together with them, and {counted}: {n:,} in all. Remove "
+        "them. If they come from resampling, resample inside a pipeline."
     ]
 
 

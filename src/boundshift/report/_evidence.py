@@ -247,14 +247,17 @@ class Evidence:
         self, threshold: float, confidence: float, *, joint: bool = False
     ) -> Certificate:
         """Bound the errors of a threshold, averaged over clusters."""
-        return certify(
-            self.rows.is_positive,
-            self.scores,
-            threshold,
-            confidence,
-            cluster=self.details.cluster,
-            joint=joint,
-        )
+        with warnings.catch_warnings():
+            # A model's own threshold may lie beyond all scores.
+            warnings.simplefilter("ignore", BoundaryWarning)
+            return certify(
+                self.rows.is_positive,
+                self.scores,
+                threshold,
+                confidence,
+                cluster=self.details.cluster,
+                joint=joint,
+            )
 
 
 def gather_evidence(
@@ -349,15 +352,8 @@ def _claim_clusters(evidence: Evidence) -> Evidence:
         by_row=replace(evidence.by_row, status=CertificateStatus.NOMINAL, reason=_CLUSTERED),
         certificate=evidence.certify_clusters(threshold, confidence),
         joint_bounds=evidence.certify_clusters(threshold, confidence, joint=True).error_bounds,
-        own_certificate=None if own is None else _certify_own(evidence, own),
+        own_certificate=None if own is None else evidence.certify_clusters(own, confidence),
     )
-
-
-def _certify_own(evidence: Evidence, threshold: float) -> Certificate:
-    """Bound the errors of the model's own threshold, which may lie beyond all scores."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", BoundaryWarning)
-        return evidence.certify_clusters(threshold, evidence.confidence)
 
 
 def _read_own_threshold(given: float | str | None, sample: ScoreSample) -> float | None:

@@ -115,7 +115,6 @@ class Floor:
     shown: float | None
     state: State
     is_guaranteed: bool = False  # by the choice itself, and not shown by these rows alone
-    is_guaranteed_before: bool = False  # by the rows that chose the threshold, not by test rows
     budget: Budget | None = None  # of a cap that can be counted
 
     @property
@@ -208,10 +207,8 @@ def _judge_floors(rule: Rule, evidence: Evidence) -> list[Floor]:
         floor = judge_floor(name, asked, reached[name], bound)
         if name == "flagged":
             floor = _count_budget(floor, evidence)
-        if name in guaranteed and _is_guaranteed(evidence) and floor.state != State.MET:
+        if name in guaranteed and _is_guaranteed(evidence) and floor.state == State.REACHED:
             floor = replace(floor, is_guaranteed=True, state=State.MET)
-        is_before = name in guaranteed and evidence.boundary.guaranteed is True
-        floor = replace(floor, is_guaranteed_before=is_before and floor.state == State.REACHED)
         floors.append(floor)
     return floors
 
@@ -231,9 +228,9 @@ def _shown_rates(claimed: Certificate, evidence: Evidence) -> dict[str, float]:
 
 
 def _is_guaranteed(evidence: Evidence) -> bool:
-    """Return whether floors hold by the choice of the threshold on these rows."""
+    """Return whether floors hold by the rows that chose the threshold."""
     boundary = evidence.boundary
-    return (
+    return (evidence.is_tested and boundary.guaranteed is True) or (
         evidence.judged_on == "deciding"
         and evidence.by_row.certified
         and boundary.status is Status.OPTIMAL

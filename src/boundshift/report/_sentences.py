@@ -12,7 +12,7 @@ from math import ceil, floor, log10
 from typing import Literal
 
 from boundshift._guarantees.certificate import Certificate
-from boundshift._guarantees.zone import Zone, ZoneStatus
+from boundshift._guarantees.zone import Zone
 from boundshift._typing import BoolArray, Facts
 from boundshift._words import (
     METRIC_MEANINGS,
@@ -291,8 +291,6 @@ def _wish(aim: Aim, evidence: Evidence) -> str:
 
 def floor_word(item: Floor) -> str:
     """Return in a word how far a floor is reached."""
-    if item.is_guaranteed_before:
-        return "Guaranteed when the threshold was chosen"
     if item.name == "flagged" and item.state != State.MET:
         if item.state == State.MISSED:
             return "Exceeded"
@@ -322,10 +320,6 @@ def say_floor(
     if is_named:
         word = f"{capitalise(item.name)} {lower(word)}"
     start = f"{word}: {percent(item.reached)} {place}"
-    if item.is_guaranteed_before and item.shown is not None:
-        limit = f"at least {at_least(item.shown)}"
-        bound = f"These rows alone show {limit} with {sure(confidence)}{together}."
-        return [Sentence(f"{start}."), Sentence(bound, "certified")]
     if item.is_guaranteed:
         bound = f"guaranteed with {sure(confidence)}{together} when the threshold was chosen."
     elif item.shown is None:
@@ -346,7 +340,7 @@ def _say_aim(aim: Aim, reached: Reached, evidence: Evidence) -> list[Sentence]:
     if aim.is_cost:
         start = f"1,000 decisions cost {now} {_where(evidence)}"
     if before is not None:
-        start = f"{start} {'as' if now == before else f'instead of {before}'} at {_OWN}"
+        start = f"{start} {'the same as' if now == before else f'instead of {before}'} at {_OWN}"
     parts = [Sentence(f"{start}.")]
     if reached.shown is not None:
         given = ""
@@ -572,9 +566,6 @@ def _goal_text(goal: Goal | None) -> str:
         return ""
     if goal.state == State.REACHED and any(item.is_exceeded for item in goal.floors):
         return " It flags more than was asked for, which may be chance."
-    is_open = [item for item in goal.floors if item.state == State.REACHED]
-    if is_open and all(item.is_guaranteed_before for item in is_open):
-        return " The goal was guaranteed when the threshold was chosen."
     return {
         State.MET: " The goal is met.",
         State.REACHED: " The goal is reached on these rows, which do not prove it.",
@@ -856,8 +847,7 @@ def zone_facts(zone: Zone, evidence: Evidence) -> Facts:
     if limits:
         text = f"{capitalise(names.cases)} with a score {' and '.join(limits)}. "
     if decides_none:
-        none = f"None is called {names.negative}: too many {names.positives} have the lowest score."
-        text = f"{text if limits else ''}{none} "
+        text += f"None is called {names.negative}: too many {names.positives} score lowest. "
     person = f"A person must decide {percent(between)} of {names.cases}."
     if zone.low == zone.high:
         person = "No person is needed: one threshold keeps both guarantees."
@@ -868,22 +858,10 @@ def zone_facts(zone: Zone, evidence: Evidence) -> Facts:
         "found_on": zone.n_samples,
         "sentence": f"{text}{person}",
         "sides": sides,
-        "guarantee": _zone_guarantee(zone, evidence),
+        "is_shown": zone.precision is None and zone.status in ("zone", "empty"),
+        "errors": [at_most(error) for error in zone.error_bounds],
+        "promise": zone.message,
     }
-
-
-def _zone_guarantee(zone: Zone, evidence: Evidence) -> str:
-    """Return how many of each class may be decided wrongly at most, where that is guaranteed."""
-    if zone.precision is not None or zone.status not in (ZoneStatus.ZONE, ZoneStatus.EMPTY):
-        return zone.message
-    names = evidence.names
-    alarms, misses = (at_most(error) for error in zone.error_bounds)
-    sides = (
-        f"at most {alarms} of {names.negatives} are called {names.positive} and "
-        f"at most {misses} of {names.positives} are called {names.negative}"
-    )
-    averaged = "" if zone.n_clusters is None else " Rates are averages over clusters."
-    return f"In the long run {sides}, each with {sure(zone.confidence)}.{averaged}"
 
 
 def _zone_side(who: str, other: str, is_wrong: BoolArray, left: float) -> str:

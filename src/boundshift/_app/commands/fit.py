@@ -110,7 +110,7 @@ def fit(
     else:
         print_notes(fitted.remarks)
         _print_fitted(fitted, facts, written)
-    is_met = is_goal_met(facts, is_guaranteed=fitted.boundary.guaranteed is True)
+    is_met = is_goal_met(facts)
     exit_unless(is_met and fitted.certificate.certified and not prepared.suspects)
 
 
@@ -137,21 +137,17 @@ def _print_fitted(fitted: FittedTable, facts: Facts, written: list[Path]) -> Non
     print_table(["method", *head], rows)
     if len(fitted.models) > 1:
         rows = [[row["method"], *(row[name] for name in (*shown, "loss"))] for row in fitted.models]
-        print_table(["model", *head, "loss"], rows)
-        print_line(
-            f"The {fitted.name} was chosen: it has the smallest loss on the training rows. The "
-            "other figures are of the test rows. Use --model to fix the model.\n"
-        )
+        print_table(["model", *head, "loss in training"], rows)
     goal = facts["importance_of"]
     helpful = [item for item in fitted.importance.items() if item[1].low > 0]
     if helpful:
-        print_line(f"What matters most, by how much worse the {goal} is if it is shuffled:")
+        print_line(f"What matters most, by how much the {goal} is worse if a column is shuffled:")
     else:
         print_line(f"No column is shown to matter by itself, measured by the {goal}.")
     for name, importance in helpful[:_MOST_IMPORTANT]:
         print_line(
-            f"  {name}: {importance.mean:.3g} (95% interval {importance.low:.3g} to "
-            f"{importance.high:.3g})"
+            f"  {name}: {importance.mean:.4g} (95% interval {importance.low:.4g} to "
+            f"{importance.high:.4g})"
         )
     print_line("")
     print_sentences(facts)

@@ -114,8 +114,8 @@ def _check_wishes(
     has_goal = goal != Goal(confidence=goal.confidence)
     if alone and (len(alone) > 1 or has_goal or is_seen):
         raise InvalidInputError(
-            f"--{alone[0]} must go alone: without the other one of --zone and --cost-column, a "
-            "rule and a curve; --zone also without --scores and --own. Run the command twice."
+            f"--{alone[0]} must go alone: without another goal or --curve, and --zone also "
+            "without --scores and --own. Run the command twice."
         )
 
 
@@ -134,7 +134,6 @@ def _print_zone(zone: Zone, score: str, *, as_json: bool) -> None:
     rows: list[tuple[object, ...]] = [("rows", *zone.n_samples)]
     if zone.n_clusters is not None:
         rows.append(("clusters", *zone.n_clusters))
-    rows.append(("most that may be decided wrongly", *zone.error_bounds))
     rows.append(("share between the limits here", *map(percent, zone.unsure)))
     print_table(["", *(f"class {name}" for name in zone.labels)], rows)
 
