@@ -184,7 +184,7 @@ class TestRepeatedRows:
         said = count("april.csv", *DATED)
         assert "100 of 200 rows in 'april.csv' were counted before" in said
         assert "recognised by 'claim_id'" in said
-        assert "2 of these 100 have another score or label than when counted" in said
+        assert "2 of these 100 came with another score or label than when counted" in said
         state = Monitor.from_json((tmp_path / "monitor.json").read_text())
         assert state.rows == 200
 
@@ -226,7 +226,7 @@ class TestRepeatedRows:
         run(*words, "a.csv", *options)
         said = " ".join(run(*words, "b.csv", *options).output.split())
         assert "150 of 200 ids of 'patient' in 'b.csv' were counted before" in said
-        assert "1 of these 150 has more or other rows than when counted" in said
+        assert "1 of these 150 came with more or other rows than when counted" in said
         state = Monitor.from_json((tmp_path / "monitor.json").read_text())
         assert state.rows == 400
 

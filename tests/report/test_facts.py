@@ -314,6 +314,12 @@ def test_a_limit_that_is_missing_or_shared_is_said(scored, said):
     assert said in zone["sentence"]
 
 
+def test_an_own_threshold_beyond_all_scores_is_no_warning():
+    details = RowDetails(cluster=np.arange(520) // 2)
+    known = collect_facts(*visit(0), test=visit(1), old_threshold=99.0, details=details)
+    assert "The model's own threshold missed 100.0%" in known["verdict"]["sentences"][0]
+
+
 def test_a_limit_below_every_probability_is_not_a_number_to_read():
     y = np.repeat([0, 1], [400, 120])
     s = np.concatenate([np.linspace(0, 0.9, 400), np.tile([0.0, 0.5, 0.7, 0.9], 30)])

@@ -156,7 +156,8 @@ def train_table(
     if len(names) > 1:
         remarks.append(
             f"The model is the {names[0]}, which has the least loss of {len(names)} models on the "
-            f"training rows. The others: {', '.join(names[1:])}. Use --model to fix the model."
+            "training rows, before the test rows were used. The others: "
+            f"{', '.join(names[1:])}. Use --model to fix the model."
         )
     interval = None
     if prepared.ids is None:

@@ -324,7 +324,7 @@ def _read_capacity(text: str, n_rows: int | None) -> float:
     if not 0 < share < 1:
         raise InvalidInputError(
             f"--capacity must be a part of all rows, got '{text}'. Use --capacity 50/400 for 50 of "
-            "every 400, or 2%; in fit also 50 of the table's rows."
+            "every 400, or 2%; in `fit` also 50, of its rows."
         )
     return share
 

@@ -217,8 +217,8 @@ def order_classes(
         more = ", …" if len(totals) > _MOST_SHOWN else ""
         raise InvalidInputError(
             f"Two classes are needed, but column '{column}' holds {len(totals):,}: "
-            f"{', '.join(most)}{more}. Name another column; of a few classes use --positive LABEL "
-            "for one against all others, or drop the rows of a label such as 'unknown' with `fit "
+            f"{', '.join(most)}{more}. Name another column, or use --positive LABEL for one "
+            "class against all others, or drop the rows of a label such as 'unknown' with `fit "
             "--ignore LABEL`. For one decision among many classes use BoundShiftClassifier in "
             "Python."
         )

@@ -309,11 +309,10 @@ def _describe_repeated(
     ]
     if n_changed:
         what = "more or other rows" if ledger.is_of_clusters else "another score or label"
-        verb = "has" if n_changed == 1 else "have"
         notes.append(
-            f"{n_changed:,} of these {n_repeated:,} {verb} {what} than when counted. The earlier "
-            f"ones stay counted. To count what they have now, move '{state}' away and count all "
-            "rows anew."
+            f"{n_changed:,} of these {n_repeated:,} came with {what} than when counted. The "
+            f"earlier ones stay counted. To count what they have now, move '{state}' away and "
+            "count all rows anew."
         )
     return notes
 

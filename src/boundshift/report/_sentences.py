@@ -859,7 +859,7 @@ def zone_facts(zone: Zone, evidence: Evidence) -> Facts:
         "sentence": f"{text}{person}",
         "sides": sides,
         "is_shown": zone.precision is None and zone.status in ("zone", "empty"),
-        "errors": [at_most(error) for error in zone.error_bounds],
+        "errors": list(map(at_most, zone.error_bounds)),
         "promise": zone.message,
     }
 

@@ -110,8 +110,7 @@ def fit(
     else:
         print_notes(fitted.remarks)
         _print_fitted(fitted, facts, written)
-    is_met = is_goal_met(facts)
-    exit_unless(is_met and fitted.certificate.certified and not prepared.suspects)
+    exit_unless(is_goal_met(facts) and fitted.certificate.certified and not prepared.suspects)
 
 
 def _print_prepared(prepared: PreparedTable) -> None:

@@ -104,8 +104,7 @@ def report(
         print_sentences(facts)
         print_line(facts["verdict"]["note"])
         print_line(out)
-    is_met = is_goal_met(facts)
-    exit_unless(is_met and facts["certificate"]["status"] == "certified")
+    exit_unless(is_goal_met(facts) and facts["certificate"]["status"] == "certified")
 
 
 def _check_test(test: Path | None, test_share: float | None, *, has_ids: bool) -> None:
