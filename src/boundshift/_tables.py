@@ -135,14 +135,14 @@ def _read_header(table: OpenTable) -> OpenTable:
         raise InvalidInputError(
             f"{table.name} must be text, and is compressed. Let its name end in .gz."
         )
+    has_mark = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    if b"\0" in start[:200] and not has_mark and not table.encoding:
+        raise _binary(table)
     encoding = table.encoding or _find_encoding(table.name, start)
     decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(encoding)(), True)
     head = decoder.decode(start).removeprefix("\ufeff").lstrip("\n")
     if "\0" in head[:200]:
-        raise InvalidInputError(
-            f"{table.name} must be text, and is binary, compressed or not {encoding}. Save "
-            "the table as UTF-8 or, on the command line, name its encoding with --encoding."
-        )
+        raise _binary(table)
     if not head.strip():
         raise InvalidInputError(f"The table must have rows, but {table.name} is empty.")
     first = re.match(_row_pattern(",;\t|"), head + "\n")
@@ -157,6 +157,14 @@ def _read_header(table: OpenTable) -> OpenTable:
         decoder=decoder,
         head=head[first.end() :],
         delimiter=delimiter,
+    )
+
+
+def _binary(table: OpenTable) -> InvalidInputError:
+    return InvalidInputError(
+        f"{table.name} must be a table of text, and is not: it is binary, as pictures and archives "
+        "are. Name the file of the table, or, if it is text in UTF-16, its encoding with "
+        "--encoding."
     )
 
 

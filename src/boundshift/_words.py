@@ -168,6 +168,11 @@ def error_text(share: float) -> str:
     return f"{100 * share:.3g}%"
 
 
+def row_count(n: int) -> str:
+    """Return a number of rows in words."""
+    return "1 row" if n == 1 else f"{n:,} rows"
+
+
 def join_words(items: Sequence[str]) -> str:
     """Return items as a list in a sentence."""
     if len(items) < 2:

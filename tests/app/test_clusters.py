@@ -94,6 +94,8 @@ def test_what_may_name_people_keeps_its_rows_together(rows, title):
     assert found.prepared.cluster == title
     assert found.certificate.n_clusters is not None
     assert says(found, "as IDs of people or things do") == (title != "PatientID")
+    assert says(found, "--cluster none")
+    assert not says(fit_table(frame, "ill", cluster=title), "--cluster none")
     alone = fit_table(frame, "ill", cluster="none")
     assert alone.certificate.n_clusters is None
     assert says(alone, f"Rows of one '{title}' are taken as independent")
@@ -218,5 +220,6 @@ def test_a_folder_without_clusters_certifies_nothing_on_repeating_ids(tmp_path):
     found = call("certify", folder, later)
     assert "'PatientID' repeats" in found.stderr
     assert "Nominal: Rows of one 'PatientID' may be alike" in found.stdout
+    assert "may be alike" not in found.stderr
     assert "confidence" not in found.stdout
     assert "Certified" in call("certify", folder, later, "--cluster", "none").stdout

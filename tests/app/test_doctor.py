@@ -82,6 +82,15 @@ def test_a_precision_that_is_just_reached_does_not_hide_a_better_one():
     assert sorted(missing) == missing
 
 
+def test_a_precision_that_is_too_close_to_its_floor_asks_for_no_millions():
+    sizes = [5_010, 4_990, 9_000]
+    labels = np.repeat([True, False, False], sizes)
+    sample = ScoreSample.from_rows(labels, np.repeat([2.0, 2.0, 1.0], sizes), (False, True))
+    found = next(p for p in examine_scores(sample, 0.95, "ill") if p.rate == "precision")
+    assert found.missing is None
+    assert "over 100,000 would be needed" in found.remark
+
+
 class Sum:
     """Decides by the sum of two columns; the third has no effect."""
 

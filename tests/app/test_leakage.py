@@ -83,14 +83,14 @@ def test_fit_names_a_leak_first_on_terminal_and_page(run, tmp_path):
     shown = run(*asked, "leaking", code=3).stdout
     evidence = "in exactly the rows with claim = 1"
     assert shown.index(evidence) < shown.index("method")
-    assert "Check these columns first: paid." in shown
+    assert "Check this column first: paid." in shown
     page = (tmp_path / "leaking" / "report.html").read_text(encoding="utf-8")
-    assert page.index("Check these columns first") < page.index("<main>")
+    assert page.index("Check this column first") < page.index("<main>")
     assert evidence in page
     assert page.index("Which columns matter") < page.index('<th scope="row">paid</th><td>0.')
     assert "  age: " not in shown, "noise is not among what matters"
     accepted = run(*asked, "accepted", "--keep-suspects")
-    assert "Check these columns first" not in accepted.stdout
+    assert "Check this column first" not in accepted.stdout
     found = json.loads(run(*asked, "dropped", "--drop", "paid", "--json").stdout)
     assert found["suspects"] == []
     assert [each["column"] for each in found["importance"]] == ["age"]

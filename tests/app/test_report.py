@@ -56,6 +56,21 @@ def test_a_test_file_certifies(run, scores, rows, tmp_path):
     assert embedded(out)["certificate"]["error_bounds"] == pytest.approx(expected.error_bounds)
 
 
+def test_each_file_s_rows_without_a_label_are_noted_once(run, scores, score_lines, tmp_path):
+    scores.write_text("\n".join([*score_lines, "1,", "2,"]))
+    lines = [score_lines[0], *(f"{line[:5]}{line[line.index(',') :]}" for line in score_lines[1:])]
+    (tmp_path / "test.csv").write_text("\n".join([*lines, "1,", "2,", "3,"]))
+    said = run("report", scores, *COLUMNS, "--test", "test.csv").stderr
+    assert said.count("without a value of 'ill'") == 2
+
+
+def test_results_that_are_too_good_are_no_success(run, tmp_path):
+    lines = [f"{i + 1000 * (i % 5 == 0)},{'yes' if i % 5 == 0 else 'no'}" for i in range(800)]
+    (tmp_path / "perfect.csv").write_text("\n".join(["risk,ill", *lines]))
+    asked = "report", "perfect.csv", *COLUMNS, "--test-share", "0.5"
+    assert "too good to be trusted" in run(*asked, code=3).stdout
+
+
 def test_the_test_s_classes_are_those_of_the_boundary(run, scores, tmp_path, score_lines):
     """In the test the other class is the rarer one; what is positive was settled before."""
     ill = [line for line in score_lines[1:] if line.endswith("yes")]

@@ -123,7 +123,12 @@ UNREADABLE = {
     "gzip without its ending": ("t.csv", gzip.compress(b"a,b\n1,2\n"), r"\.gz"),
     "half a letter of UTF-16": ("t.csv", "a,b\n1,2\n".encode("utf-16")[:-1], "utf-16 text"),
     "another encoding late": ("t.csv", b"a,b\n" + b"1,2\n" * 2_000_000 + b"1,\xfc\n", "UTF-8"),
-    "zeros": ("t.csv", b"a,b\n1,2\n\0\0\0\n", "must be text, and is binary"),
+    "zeros": ("t.csv", b"a,b\n1,2\n\0\0\0\n", "must be a table of text, and is not"),
+    "a picture": (
+        "t.csv",
+        b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\x81" * 9,
+        "as pictures and archives are",
+    ),
     "JSON": ("t.json", b'[{"a": 1}, {"a": 2}]', "end in .*got 't.json'. Write Parquet"),
     "a quote left open": ("t.csv", b'a,b\n1,"' + b"x\n" * 50, "quote"),
     "columns of one name": ("t.parquet", as_parquet([1], [2]), "'a' more than once"),

@@ -298,8 +298,9 @@ def test_a_fitted_folder_scores_and_certifies_rows_itself(run, tmp_path):
     k, n = counts[0]
     said = f"the model flags {k} ({100 * k / n:.1f}%), in the long run at most "
     assert f"{said}{np.ceil(1000 * bounds[0]) / 10:.1f}% with 95%" in one
-    again = " ".join(run("certify", "fit", "train.csv").stdout.split())
+    again = " ".join(run("certify", "fit", "train.csv").output.split())
     assert "Nominal: 280 of these 400 rows were used in fit" in again
+    assert again.count("280 of these") == 1
 
     assert "A monitor is for later rows" not in run("monitor", "fit", "later.csv").output
     state = Monitor.from_json((tmp_path / "fit" / "monitor.json").read_text())

@@ -2,7 +2,7 @@
 
 from tests.install.measures import ROOT, long_functions, measure
 
-MOST_TOKENS = 195_950
+MOST_TOKENS = 196_350
 MOST_TOKENS_IN_TESTS = 227_400
 MOST_PARALLEL_PER_1000_LINES = 3.0
 MOST_ANY = 250

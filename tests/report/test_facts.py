@@ -132,6 +132,16 @@ def test_bounds_of_clusters_are_claimed_and_those_of_rows_are_not():
         collect_facts(*visits, details=details)
 
 
+@pytest.mark.filterwarnings("ignore:The positive class has the lower scores")
+def test_clusters_that_show_nothing_are_not_called_reversed_in_the_details():
+    y = np.repeat([0, 1], [600, 200])
+    s = np.random.default_rng(0).normal(size=800) - 0.5 * y
+    facts = collect_facts(y, s, test=(y, s), details=RowDetails(cluster=np.arange(800) // 100))
+    assert facts["diagnosis"]["advice"] == "chance"
+    assert find_boundary(y, s).status == "REVERSED"
+    assert "lower scores" not in Report(facts).html
+
+
 @pytest.mark.parametrize("rule", [None, "f1", Cost(false_negative=9), Floors(recall=0.5)])
 def test_a_page_on_rows_of_fit_has_nothing_in_green(rule):
     found = find_boundary(*rows(gap=5.0), rule=rule)

@@ -194,6 +194,11 @@ def test_metrics_of_scikit_learn_are_told_and_not_certified():
     assert aim["shown"] is None
 
 
+def test_a_metric_of_scikit_learn_has_its_proper_name():
+    sentence = report_on(Metric("matthews_corrcoef"))["goal"]["sentence"]
+    assert "the greatest Matthews correlation coefficient" in sentence
+
+
 def test_a_worse_metric_is_called_worse_and_a_better_one_unsure_on_rows_that_chose():
     y, s = rows()
     found = find_boundary(y, s, rule="f1")

@@ -153,7 +153,7 @@ def test_a_column_that_gives_the_answer_away_is_never_praised(pages):
     facts, _, shown = pages["leaking"]
     assert facts["judgement"]["advice"] == "check"
     assert "'claim_amount' is at least" in shown
-    assert "Check these columns first: claim_amount." in shown
+    assert "Check this column first: claim_amount." in shown
     assert "Use it:" not in shown
     assert facts["diagnosis"]["level"] == "caution"
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import sys
+import warnings
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,6 +25,7 @@ from boundshift._app.tables import read_frame, with_gaps
 from boundshift._guarantees.certificate import Certificate, CertificateStatus
 from boundshift._guarantees.certify import certify
 from boundshift._tables import arrow
+from boundshift.exceptions import BoundaryWarning
 
 
 class Certified(NamedTuple):
@@ -45,7 +49,7 @@ def certify_table(
     """Certify a fitted folder, or the threshold in a file, on other labelled rows.
 
     Arguments are the options of ``boundshift certify``. Rows that the model was trained on or that
-    chose the threshold certify nothing or less, and a warning says how many there are.
+    chose the threshold certify nothing or less, as the certificate's reason says.
     """
     decider = read_decider(Path(place))
     label = decider.choose_label(label, score)
@@ -67,7 +71,9 @@ def certify_table(
         found = certify(y, scores, boundary, confidence, cluster=clusters)
     else:
         X = as_features(frame, decider.folder.columns, str(source))
-        found = decider.folder.model.certify(X, y, confidence, cluster=clusters)
+        found = _without_repeating(
+            partial(decider.folder.model.certify, X, y, confidence, cluster=clusters)
+        )
     for each in ids:
         if each in frame and found.certified:
             values = with_gaps(frame[each]).dropna().astype(str).tolist()
@@ -76,3 +82,13 @@ def certify_table(
     return Certified(
         found, notes, found.certified and keeps_floors(decider.require_boundary(), found)
     )
+
+
+def _without_repeating(certify_model: Callable[[], Certificate]) -> Certificate:
+    """Certify a model, without a warning that only repeats why a certificate is nominal."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", BoundaryWarning)
+        found = certify_model()
+    for warning in caught if found.certified else ():
+        warnings.warn(warning.message, stacklevel=3)
+    return found

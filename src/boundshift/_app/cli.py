@@ -45,9 +45,9 @@ app = typer.Typer(
     epilog=(
         "Exit codes: 0 done, and the goal is met; 1 the data or a file is wrong (a sentence says "
         "what); 2 the command was not understood; 3 the goal is missed, the advice is not to use "
-        "the model, nothing is certified, a monitor raises an alarm, or columns may give the "
-        "target away. Results go to standard output, all else to standard error. Shell completion: "
-        "boundshift --install-completion."
+        "the model or to check results too good to be trusted, nothing is certified, a monitor "
+        "raises an alarm, or columns may give the target away. Results go to standard output, all "
+        "else to standard error. Shell completion: boundshift --install-completion."
     ),
     context_settings={"help_option_names": ["--help", "-h"]},
     no_args_is_help=True,
@@ -228,7 +228,7 @@ def print_notes(texts: Iterable[str]) -> None:
 def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Print a table; names and labels out of a file are never read as markup."""
     table = Table(box=box.SIMPLE)
-    lines = [[f"{x:.4g}" if isinstance(x, float) else str(x) for x in row] for row in rows]
+    lines = [[_cell(value) for value in row] for row in rows]
     for place, name in enumerate(head):
         has_numbers = place > 0 and any(line[place][:1].isdigit() for line in lines)
         side: Any = "right" if has_numbers else "left"
@@ -237,6 +237,12 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
         table.add_row(*(Text(visible(cell)) for cell in line))
     # A file has no edge at which lines must be broken.
     (Console() if Console().is_terminal else Console(width=200)).print(table)
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"{value:,}" if type(value) is int else str(value)
 
 
 def print_json(values: Mapping[str, object]) -> None:
@@ -253,9 +259,9 @@ def exit_unless(is_met: bool) -> None:
 def is_goal_met(facts: Mapping[str, Any]) -> bool:
     """Return whether the goal of a report is met, as far as it can be missed.
 
-    If the advice is not to use the threshold, no goal is met.
+    If the advice is not to use the threshold, or to check it first, no goal is met.
     """
-    if facts["diagnosis"]["level"] == "bad":
+    if facts["diagnosis"]["level"] == "bad" or facts["diagnosis"]["advice"] == "check":
         return False
     goal = facts["goal"]
     return goal is None or goal["state"] not in ("missed", "reached", "worse")

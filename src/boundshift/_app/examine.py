@@ -20,6 +20,7 @@ from boundshift.rules import Floors
 FLOORS = (0.8, 0.9, 0.95, 0.99)
 """Rates that are examined."""
 _CHANCE = 0.8
+_MOST_MISSING = 100_000  # that anybody would still label
 _EXCESS = 1e-6  # more than what a search takes for equal
 
 
@@ -27,8 +28,8 @@ _EXCESS = 1e-6  # more than what a search takes for equal
 class Prospect:
     """A guarantee, whether the rows there are can give it, and what it takes.
 
-    `missing` is the number of labelled rows of `of_class` that are still needed, None if rows
-    alone do not help.
+    `missing` is the number of labelled rows of `of_class` that are still needed, None if no
+    reasonable number of them helps.
     """
 
     rate: str
@@ -118,5 +119,11 @@ def _examine_precision(sample: ScoreSample, confidence: float, label: str) -> It
             factor = needed / (found + false_alarms)
             missing = max(math.ceil((factor - 1.0) * (negative + positive)), 1)
             remark = f"recall was {percent(found / positive)} where these rows reach it"
+            if missing > _MOST_MISSING:
+                missing = None
+                remark = (
+                    f"these rows are too close to it, so that over {_MOST_MISSING:,} would be "
+                    "needed"
+                )
         rows = found + false_alarms
         yield Prospect("precision", floor, missing == 0, rows, missing, f"any {label}", remark)

@@ -219,12 +219,13 @@ def report_facts(
     )
     note = f"{facts['verdict']['note']} {' '.join(fitted.remarks)}".strip()
     if suspicions:
+        answer = "Check this column first" if len(suspicions) == 1 else "Check these columns first"
         facts["diagnosis"] |= {
             "advice": Advice.CHECK,
-            "answer": "Check these columns first",
+            "answer": answer,
             "level": "caution",
-            "next": f"Check these columns first: {', '.join(suspicions)}. Fit again with --drop "
-            "for each that is known only after the outcome, or else with --keep-suspects.",
+            "next": f"{answer}: {', '.join(suspicions)}. Fit again with --drop for each that is "
+            "known only after the outcome, or else with --keep-suspects.",
         }
     return facts | {"verdict": facts["verdict"] | {"note": note}}
 
@@ -283,7 +284,7 @@ def predict_table(
     frame = read_frame(source, list(dict.fromkeys([*keep, *columns.features])), beside, reading)
     if top is not None and top > len(frame):
         raise InvalidInputError(
-            f"must be at most the number of rows, {len(frame)}, got {top}. Use a smaller one.",
+            f"must be at most the number of rows, {len(frame):,}, got {top:,}. Use a smaller one.",
             argument="top",
         )
     X = as_features(frame, columns, "standard input" if str(source) == "-" else str(source))
@@ -313,8 +314,8 @@ def _new_cells(X: Any, columns: Columns) -> list[str]:
         lacking = int(X[name].isna().sum())
         if lacking and not column.missing:
             notes.append(
-                f"Column '{name}' lacks {lacking} of {len(X)} values here and none in training, so "
-                "the model has not learned what a gap means."
+                f"Column '{name}' lacks {lacking:,} of {len(X):,} values here and none in "
+                "training, so the model has not learned what a gap means."
             )
         unseen = sorted(set(X[name].dropna()) - set(column.seen)) if column.seen else []
         if unseen:

@@ -172,13 +172,13 @@ def _find_clusters(
         every = ~is_gap
     ids, n_ids = _number_ids(with_gaps(kept[name])[every], is_gap[every])
     fewest = min(len(np.unique(ids[y[every] == label])) for label in (0, 1))
+    otherwise = "" if asked is not None else " If rows are independent, use --cluster none."
     if fewest < _LEAST_IDS and not is_sure:
         return _Clusters(every, [doubt])
     if fewest < _LEAST_IDS:
         raise InvalidInputError(
             f"Each class needs rows of at least {_LEAST_IDS} different '{name}', to learn from and "
-            f"to be judged on, got {fewest}. Collect more. If rows of one are independent all the "
-            "same, use --cluster none."
+            f"to be judged on, got {fewest}. Collect more.{otherwise}"
         )
     learned = ""
     if columns[name].spelling is not None:
@@ -186,7 +186,7 @@ def _find_clusters(
     remarks.append(
         f"'{name}' repeats ({len(ids):,} rows of {n_ids:,})"
         f"{'' if is_sure else ', as IDs of people or things do'}: rows of one stay together, and "
-        f"bounds are averages over them. If rows are independent, use --cluster none.{learned}"
+        f"bounds are averages over them.{otherwise}{learned}"
     )
     return _Clusters(every, remarks, name, ids)
 

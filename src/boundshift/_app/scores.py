@@ -77,6 +77,7 @@ class ScoreTable:
     the same answer. `positive` and `symmetric` are as in :func:`order_classes`; `cost` is a column
     of costs by row, and `by` are columns of groups. Unless rows are said to be `independent`, a
     column of ids that repeat, such as the patient's, is looked for: nothing is certified then.
+    With `are_unlabelled_noted`, a note on rows without a label was given before.
     """
 
     files: Sequence[str | Path]
@@ -89,6 +90,7 @@ class ScoreTable:
     cluster: str | None = None
     reading: Reading = AS_IT_IS
     progress: Show = lambda what, done, total: None
+    are_unlabelled_noted: bool = False
     labels: Labels = field(init=False)
     doubt: str = field(init=False, default="")
 
@@ -287,7 +289,8 @@ class ScoreTable:
         return replace(boundary, labels=self.labels)
 
     def _warn_of_unlabelled(self, n: int) -> None:
-        for note in note_unlabelled(n, self.label):
+        notes = [] if self.are_unlabelled_noted else note_unlabelled(n, self.label)
+        for note in notes:
             warnings.warn(note, BoundaryWarning, stacklevel=3)
 
     def compare_rates(self, boundary: Boundary, own: float | None) -> list[Rates]:
@@ -438,7 +441,7 @@ def split_scores(
     tested = open_scores([test], positive=positive)
     judging = tested.rows.ordered()
     # An id may repeat between the files, too.
-    both = open_scores([*table.files, test], positive=positive)
+    both = open_scores([*table.files, test], positive=positive, are_unlabelled_noted=True)
     doubt = table.doubt or tested.doubt or both.find_doubt()
     for name in table.id_columns:
         check_apart(name, rows.beside[name], judging.beside[name])
@@ -497,8 +500,8 @@ def doubt_repeats(name: str, column: Any, least: float = SHARED) -> str:
     if not rank_id(name, len(counts)) or shared < max(least * n, 1):
         return ""
     warnings.warn(
-        f"'{name}' repeats ({n:,} rows of {len(counts):,}), and rows of one may be alike, so "
-        f"nothing is certified. Use --cluster '{name}', or --cluster none if rows are independent.",
+        f"'{name}' repeats ({n:,} rows of {len(counts):,}). Use --cluster '{name}', or --cluster "
+        "none if rows are independent.",
         BoundaryWarning,
         stacklevel=2,
     )

@@ -19,6 +19,7 @@ from boundshift._app.opening import AS_IT_IS, Reading, open_table
 from boundshift._tables import MISSING, OpenTable, arrow, read_batches, readable
 from boundshift._typing import IntArray
 from boundshift._validation import are_signs, order_labels
+from boundshift._words import row_count
 from boundshift._writing import is_special, write_whole
 from boundshift.exceptions import BoundaryWarning, InvalidInputError, MissingExtraError
 
@@ -204,7 +205,7 @@ def order_classes(
         totals[value] += count
     if 2 < len(totals) <= _MOST_LABELS and positive is not None:
         chosen = match_label(positive, totals, column)
-        others = [f"{label!r} ({n:,} rows)" for label, n in totals.items() if label != chosen]
+        others = [f"{label!r} ({row_count(n)})" for label, n in totals.items() if label != chosen]
         warnings.warn(
             f"The labels {', '.join(others)} are one class, 'not {chosen}'. To leave out the rows "
             "of a label, use fit --ignore LABEL.",
@@ -213,7 +214,7 @@ def order_classes(
         )
         return f"not {chosen}", str(chosen)
     if len(totals) != 2:
-        most = [f"{label!r} ({n:,} rows)" for label, n in totals.most_common(_MOST_SHOWN)]
+        most = [f"{label!r} ({row_count(n)})" for label, n in totals.most_common(_MOST_SHOWN)]
         more = ", …" if len(totals) > _MOST_SHOWN else ""
         raise InvalidInputError(
             f"Two classes are needed, but column '{column}' holds {len(totals):,}: "
@@ -262,9 +263,8 @@ def positive_note(positive: str | None, labels: Labels, n_samples: tuple[int, in
 
 def note_unlabelled(n: int, column: str) -> list[str]:
     """Return the note that rows without a label are left out."""
-    rows = "1 row" if n == 1 else f"{n:,} rows"
-    left_out = f"{rows} without a value of '{column}' {'is' if n == 1 else 'are'} left out."
-    return [left_out] if n else []
+    verb = "is" if n == 1 else "are"
+    return [f"{row_count(n)} without a value of '{column}' {verb} left out."] if n else []
 
 
 def drop_labels(
@@ -275,9 +275,9 @@ def drop_labels(
     for text in ignore:
         labels = _read_labels(with_gaps(frame[target]))
         chosen = match_label(text, labels.dropna().unique().tolist(), target)
-        notes.append(
-            f"{(labels == chosen).sum():,} rows with the label {chosen!r} are left out, as asked."
-        )
+        n = int((labels == chosen).sum())
+        verb = "is" if n == 1 else "are"
+        notes.append(f"{row_count(n)} with the label {chosen!r} {verb} left out, as asked.")
         frame = frame[labels != chosen]
     return frame, notes
 

@@ -395,7 +395,7 @@ def _print_months(months: dict[str, MonthCounts], certificate: Certificate) -> N
     negative, positive = certificate.labels
     lines = []
     for month, counts in sorted(months.items()):
-        flagged, missed = map("{} of {}".format, counts.wrong, counts.n_samples)
+        flagged, missed = map("{:,} of {:,}".format, counts.wrong, counts.n_samples)
         lines.append((month, missed, flagged, *reversed(counts.e_values)))
     head = ["month", f"class {positive} missed", f"class {negative} flagged"]
     print_table([*head, f"evidence, {positive}", f"evidence, {negative}"], lines)

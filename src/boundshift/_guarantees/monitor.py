@@ -19,7 +19,7 @@ from boundshift._result.boundary import check_scale
 from boundshift._result.records import Record, require, require_counts
 from boundshift._typing import FloatArray, IndexArray
 from boundshift._validation import as_clusters, as_column, as_scores, as_share, check_finite
-from boundshift._words import at_most, percent
+from boundshift._words import at_most, percent, row_count
 from boundshift.curves._clusters import cluster_means
 from boundshift.curves._uniform import clopper_pearson
 from boundshift.exceptions import BoundaryWarning, InvalidInputError
@@ -69,13 +69,13 @@ class Alarm:
 
     @property
     def _headline(self) -> str:
-        since = f"row {self.since_row}" if self.since is None else str(self.since)
-        until = f"row {self.row}" if self.when is None else str(self.when)
+        since = f"row {self.since_row:,}" if self.since is None else str(self.since)
+        until = f"row {self.row:,}" if self.when is None else str(self.when)
         return (
             f"Alarm for class {self.label}, raised at {until}: its error rate exceeded the "
-            f"guaranteed {at_most(self.bound)}. From {since}, where the excess probably began, to "
-            f"{until}, {self.wrong} of {self.n_samples} rows were wrong, an observed error rate of "
-            f"{percent(self.error)}."
+            f"guaranteed {at_most(self.bound)}. From {since}, where the excess probably began, "
+            f"to {until}, {self.wrong:,} of {self.n_samples:,} rows were wrong, an observed error "
+            f"rate of {percent(self.error)}."
         )
 
 
@@ -436,7 +436,7 @@ class Monitor(Record):
                 for label, bet in alarmed
             ]
             return "\n".join([*lines, _describe_level(level)])
-        sentences = [f"No alarm yet in {self.rows} rows."]
+        sentences = [f"No alarm yet in {row_count(self.rows)}."]
         bounds = zip(self.certificate.labels, self.certificate.error_bounds, strict=True)
         unbound = [str(label) for label, bound in bounds if bound >= 1]
         if unbound:
@@ -461,8 +461,8 @@ class Monitor(Record):
             shown = f"{shown} (95% interval {low} to {high})"
         side = "above" if error > bet.bound else "within"
         return (
-            f"After the alarm, {wrong} of {n_samples} rows were wrong, an observed error rate of "
-            f"{shown}, {side} the guaranteed {at_most(bet.bound)}."
+            f"After the alarm, {wrong:,} of {n_samples:,} rows were wrong, an observed error rate "
+            f"of {shown}, {side} the guaranteed {at_most(bet.bound)}."
         )
 
 

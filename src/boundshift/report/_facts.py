@@ -19,7 +19,13 @@ from boundshift._words import claim_text, class_rows, column_name, sentence
 from boundshift.curves._uniform import clopper_pearson, uniform_bound
 from boundshift.report._evidence import ColumnUse, Doubt, Evidence, RowDetails, gather_evidence
 from boundshift.report._goal import Aim
-from boundshift.report._judgement import diagnose, reach_verdict
+from boundshift.report._judgement import (
+    OF_RANKING,
+    Ranking,
+    Separation,
+    diagnose,
+    reach_verdict,
+)
 from boundshift.report._panels import Lead, compare, panels
 from boundshift.report._sentences import (
     WHERE,
@@ -196,7 +202,7 @@ def _facts_of(evidence: Evidence, compared: Facts, lead: Lead | None) -> Facts:
         "n": evidence.sample.n_samples,
         "chosen_on": evidence.boundary.n_samples,
         "clusters": evidence.certificate.n_clusters,
-        "boundary": _boundary_facts(evidence.boundary),
+        "boundary": _boundary_facts(evidence.boundary, diagnosis.separation),
         "old": {"threshold": evidence.own_threshold},
         "interval": evidence.interval,
         "certificate": _certificate_facts(evidence),
@@ -212,10 +218,14 @@ def _facts_of(evidence: Evidence, compared: Facts, lead: Lead | None) -> Facts:
     }
 
 
-def _boundary_facts(boundary: Boundary) -> Facts:
+def _boundary_facts(boundary: Boundary, separation: Separation) -> Facts:
+    texts = [boundary.detail or boundary.status.message]
+    texts += [remark.message for remark in boundary.remarks]
+    hidden = () if separation.ranking == Ranking.SEPARATES else OF_RANKING
+    shown = [t for status, t in zip(boundary.statuses, texts, strict=True) if status not in hidden]
     return {
         "threshold": boundary.threshold,
-        "message": boundary.message,
+        "message": " ".join(filter(None, [*shown, boundary.caution])),
         "claim": claim_text(boundary),
         "table": [{"title": title, "values": pair} for title, pair in class_rows(boundary)],
     }

@@ -427,6 +427,10 @@ def diagnose(evidence: Evidence, better_method: str | None = None) -> Diagnosis:
     )
 
 
+OF_RANKING = (Status.REVERSED, Status.CHANCE)
+"""What the rows that judge say of the scores instead, unless these separate the classes there."""
+
+
 def _doubts_of(boundary: Boundary, separation: Separation) -> tuple[Status, ...]:
     """Return what was doubtful on the rows that decided.
 
@@ -434,7 +438,7 @@ def _doubts_of(boundary: Boundary, separation: Separation) -> tuple[Status, ...]
     """
     loud = [status for status in boundary.statuses if status not in QUIET]
     if separation.ranking != Ranking.SEPARATES:
-        loud = [status for status in loud if status not in (Status.REVERSED, Status.CHANCE)]
+        loud = [status for status in loud if status not in OF_RANKING]
     return tuple(loud)
 
 

@@ -32,6 +32,13 @@ from boundshift.rules._base import Rule, Sizes
 _COSTS = "Use Cost(false_positive=1, false_negative=20) where a miss costs 20 false alarms."
 # Penalty per unit of J below 0.
 _BELOW_CHANCE = 1e-3
+# Metrics of scikit-learn that are called by a proper name.
+_NAMES = {
+    "cohen_kappa": METRIC_TITLES["kappa"],
+    "fowlkes_mallows": "Fowlkes–Mallows index",
+    "jaccard": "Jaccard index",
+    "matthews_corrcoef": "Matthews correlation coefficient",
+}
 
 
 def as_prevalence(value: object) -> float | None:
@@ -363,7 +370,8 @@ class Metric(Rule):
         """Name of the metric."""
         given = getattr(self.metric, "_score_func", self.metric)
         name = given if isinstance(given, str) else getattr(given, "__name__", "metric")
-        return str(name).removesuffix("_score").replace("_", " ")
+        name = str(name).removesuffix("_score")
+        return _NAMES.get(name) or METRIC_TITLES.get(name) or name.replace("_", " ")
 
     @property
     def maximised(self) -> bool:

@@ -118,7 +118,8 @@ def _print_prepared(prepared: PreparedTable) -> None:
     print_notes(prepared.notes)
     print_table(["column", "read as", "why"], prepared.columns.described())
     if prepared.suspects:
-        print_line("Check these columns first. They may be known only after the outcome:", "red")
+        what = "this column" if len(prepared.suspects) == 1 else "these columns"
+        print_line(f"Check {what} first, which may be known only after the outcome:", "red")
         for suspect in prepared.suspects:
             print_line(f"  {suspect.evidence}", "red")
         print_line(
