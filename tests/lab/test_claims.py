@@ -34,7 +34,6 @@ WITHOUT_STAMP = {
     "deployed",
     "few_labels",
     "floors",
-    "interval",
     "next_site",
     "peers",
     "rows_as_they_come",
