@@ -28,17 +28,13 @@ ELSEWHERE = {"next_site", "over_time", "peers", "models", "training"}
 STORED = [name for name in EXPERIMENTS if name != "models"]
 # Results of code that did not stamp them yet.
 WITHOUT_STAMP = {
-    "audits",
     "benchmark",
     "coverage",
     "deployed",
     "few_labels",
     "floors",
-    "next_site",
     "peers",
     "rows_as_they_come",
-    "speed",
-    "training",
 }
 
 
