@@ -89,7 +89,7 @@ def test_a_german_export_of_windows_with_costs(judge):
     )  # fmt: skip
     assert "kunden.csv is not UTF-8 text and is read as cp1252" in told
     assert f"{int(np.sum(~recount.known))} rows without a value of 'Kündigung' are left out" in told
-    assert f"{recount.copied:,} rows have the same features" in told
+    assert f"stay on its side of the split: {recount.copied:,}." in told
     left_out = {column["name"] for column in facts["columns"] if not column["used"]}
     assert {"Kundennr", "Kunde seit"} <= left_out
     for statement in (facts["goal"]["sentence"], *facts["verdict"]["sentences"]):
@@ -131,7 +131,9 @@ def test_a_floor_of_ninety_percent(judge):
         "clinic.csv", "ill", "yes", "--recall-floor", "90%", "--case-name", "patients",
         name="clinic", features=["age", "marker", "sex"], floors={"recall": 0.9},
     )  # fmt: skip
-    assert facts["goal"]["state"] == recount.second.goal_state
+    # Test rows alone do not prove it; the rows held out to choose the threshold do.
+    assert recount.second.goal_state == "reached"
+    assert facts["goal"]["state"] == "met"
     held_out = f"{recount.n_held_out:,} of {recount.n_training:,} rows were held out of training"
     assert held_out in facts["boundary"]["message"]
 
